@@ -1,0 +1,68 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "springtime/cloth.h"
+#include "springtime/handles.h"
+#include "springtime/motion.h"
+
+// Files are written under a temporary name and renamed, so that an interrupted write never
+// destroys the last good one. Formats: docs/formats.md. Every reader throws Error that names the
+// file, what was found, what was needed and what to do.
+namespace springtime {
+
+std::string cloth_to_json(const Cloth& cloth);
+Cloth cloth_from_json(std::string_view text, std::string_view source);
+void write_cloth(const std::filesystem::path& path, const Cloth& cloth);
+Cloth read_cloth(const std::filesystem::path& path);
+
+// Appends rollouts to PATH.part; finish() turns that into PATH.
+class MotionWriter {
+  public:
+    MotionWriter(const std::filesystem::path& path, const MotionHeader& header);
+    ~MotionWriter();  // without finish(): closes and leaves PATH.part behind
+
+    void append(const Rollout& rollout);
+    void finish();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+class MotionReader {
+  public:
+    explicit MotionReader(const std::filesystem::path& path);
+    ~MotionReader();
+    MotionReader(MotionReader&&) noexcept;
+    MotionReader& operator=(MotionReader&&) noexcept;
+
+    const MotionHeader& header() const;
+    int version() const;
+    std::size_t rollout_count() const;
+    std::size_t frame_count(std::size_t rollout) const;
+    Rollout read(std::size_t rollout) const;
+    // Frames [first, first + count) only.
+    Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+enum class FileKind { cloth, motion };
+// By content, not by name. Throws Error for anything else.
+FileKind file_kind(const std::filesystem::path& path);
+
+// Paths of named handles: a CSV with the header `time,handle,x,y,z`, where handle is a name that
+// particles_named() knows and x, y, z the displacement from the start [m].
+Handles read_handle_paths(const std::filesystem::path& path, const Cloth& cloth,
+                          const State& start);
+
+// parse_material() with maps read from PNG (grey-scale) and CSV files.
+MaterialField read_material(std::string_view text);
+
+}  // namespace springtime

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "springtime/motion.h"
+#include "springtime/simulation.h"
+
+namespace springtime {
+
+// Falling rollouts: the flat sheet in a random orientation, held at random anchors.
+struct GenerateOptions {
+    int rollouts = 512;
+    double seconds = 8;  // [s] per rollout
+    double dt = 1e-3;    // [s]
+    int stride = 40;     // steps between stored frames
+    int anchors = 2;
+    int anchor_size = 3;  // an anchor holds anchor_size x anchor_size particles
+    Environment environment;
+    std::uint64_t seed = 1;
+    int threads = 0;  // 0: all cores
+    Device device = Device::automatic;
+};
+
+// Takes finished rollouts in the order of their index.
+using RolloutSink = std::function<void(int index, const Rollout&)>;
+// Told how much is done; returns false to stop.
+using ProgressHook = std::function<bool(double done, double total)>;
+
+// Start and anchors of rollout `index`; depends on the seed and the index alone.
+struct RolloutStart {
+    State state;
+    Handles handles;
+};
+RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, int index);
+
+// Simulates rollouts first .. options.rollouts - 1. The result does not depend on the number of
+// threads. Returns false when the hook stopped it. Throws Error when a rollout blows up.
+bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
+              const RolloutSink& sink, const ProgressHook& progress);
+
+}  // namespace springtime

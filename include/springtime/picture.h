@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "springtime/cloth.h"
+#include "springtime/state.h"
+
+namespace springtime {
+
+// 8-bit RGB, row by row from the top.
+struct Picture {
+    int width = 0, height = 0;
+    std::vector<std::uint8_t> rgb;
+};
+
+// The cloth at several times, side by side under one camera, coloured by stiffness.
+Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames);
+
+// The flat sheet with every spring drawn in the colour of its stiffness, and a scale.
+Picture draw_stiffness(const Cloth& cloth);
+
+void write_png(const std::filesystem::path& path, const Picture& picture);
+
+}  // namespace springtime

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "springtime/cloth.h"
+#include "springtime/environment.h"
+#include "springtime/error.h"
+#include "springtime/files.h"
+#include "springtime/generate.h"
+#include "springtime/handles.h"
+#include "springtime/material.h"
+#include "springtime/motion.h"
+#include "springtime/picture.h"
+#include "springtime/sheet.h"
+#include "springtime/simulation.h"
+#include "springtime/state.h"
+#include "springtime/vec3.h"
+#include "springtime/version.h"

@@ -1,0 +1,226 @@
+#include "springtime/cloth.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+// A grid spring leads from (row, col) to (row + down, col + right).
+struct GridSpring {
+    SpringFamily family;
+    int down, right;
+};
+constexpr std::array kGridSprings{
+    GridSpring{SpringFamily::structural, 0, 1}, GridSpring{SpringFamily::structural, 1, 0},
+    GridSpring{SpringFamily::diagonal, 1, 1},   GridSpring{SpringFamily::antidiagonal, 1, -1},
+    GridSpring{SpringFamily::bending, 0, 2},    GridSpring{SpringFamily::bending, 2, 0},
+};
+
+bool wanted(const GridOptions& options, SpringFamily family)
+{
+    switch (family) {
+        case SpringFamily::structural:
+            return options.structural;
+        case SpringFamily::diagonal:
+            return options.diagonal;
+        case SpringFamily::antidiagonal:
+            return options.antidiagonal;
+        case SpringFamily::bending:
+            return options.bending;
+    }
+    return false;
+}
+
+void check_parameter(double value, std::string_view what, std::size_t spring,
+                     std::string_view source)
+{
+    if (!std::isfinite(value) || value < 0) {
+        throw Error("{}: spring {} has {} {}; it must be finite and not negative", source, spring,
+                    what, value);
+    }
+}
+
+void add_spring(Cloth& cloth, SpringFamily family, int a, int b, const MaterialField& stiffness,
+                const MaterialField& damping)
+{
+    const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b];
+    const double u = (pa.u + pb.u) / (2 * cloth.sheet.length);
+    const double v = (pa.v + pb.v) / (2 * cloth.sheet.width);
+    SpringSet& springs = cloth.springs;
+    springs.ends.push_back({a, b});
+    springs.family.push_back(family);
+    springs.rest_length.push_back(std::hypot(pb.u - pa.u, pb.v - pa.v));
+    springs.stiffness.push_back(stiffness.at(u, v));
+    springs.damping.push_back(damping.at(u, v));
+}
+
+bool parse_int(std::string_view text, int& value)
+{
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return status == std::errc() && end == text.data() + text.size();
+}
+
+// The particles whose distance to the most extreme one is rounding; `distance` is zero at best.
+template <class Distance>
+std::vector<int> nearest_particles(const Cloth& cloth, Distance distance)
+{
+    std::vector<double> all(cloth.particle_count());
+    std::transform(cloth.rest.begin(), cloth.rest.end(), all.begin(), distance);
+    const double best = *std::min_element(all.begin(), all.end());
+    const double slack = 1e-6 * std::max(cloth.sheet.length, cloth.sheet.width);
+    std::vector<int> found;
+    for (std::size_t p = 0; p < all.size(); ++p) {
+        if (all[p] <= best + slack) found.push_back(static_cast<int>(p));
+    }
+    return found;
+}
+
+std::vector<int> nearest_to(const Cloth& cloth, SheetPoint point)
+{
+    auto found = nearest_particles(
+        cloth, [&](SheetPoint p) { return std::hypot(p.u - point.u, p.v - point.v); });
+    found.resize(1);
+    return found;
+}
+
+std::vector<int> indexed_particle(const Cloth& cloth, std::string_view name)
+{
+    const std::string_view rest = name.substr(name.find(':') + 1);
+    const int count = static_cast<int>(cloth.particle_count());
+    int index = 0, row = 0, col = 0;
+    if (name.starts_with("particle:")) {
+        if (parse_int(rest, index) && index >= 0 && index < count) return {index};
+        throw Error("pin '{}': no such particle; give particle:0 to particle:{}", name, count - 1);
+    }
+    if (!cloth.grid) throw Error("pin '{}': this cloth is no grid; use particle:INDEX", name);
+    const auto comma = rest.find(',');
+    if (comma != std::string_view::npos && parse_int(rest.substr(0, comma), row) &&
+        parse_int(rest.substr(comma + 1), col) && row >= 0 && row < cloth.grid->rows && col >= 0 &&
+        col < cloth.grid->cols) {
+        return {row * cloth.grid->cols + col};
+    }
+    throw Error(
+        "pin '{}': not in the grid; give grid:ROW,COL with rows 0 to {} and columns 0 to {}", name,
+        cloth.grid->rows - 1, cloth.grid->cols - 1);
+}
+
+}  // namespace
+
+std::string_view name_of(SpringFamily family)
+{
+    switch (family) {
+        case SpringFamily::structural:
+            return "structural";
+        case SpringFamily::diagonal:
+            return "diagonal";
+        case SpringFamily::antidiagonal:
+            return "antidiagonal";
+        case SpringFamily::bending:
+            return "bending";
+    }
+    return "unknown";
+}
+
+void check_cloth(const Cloth& cloth, std::string_view source)
+{
+    check_sheet(cloth.sheet);
+    const std::size_t particles = cloth.particle_count(), springs = cloth.springs.spring_count();
+    if (particles == 0) throw Error("{}: no particles; a cloth needs at least one", source);
+    if (cloth.mass.size() != particles) {
+        throw Error("{}: {} masses for {} particles; give one mass each", source, cloth.mass.size(),
+                    particles);
+    }
+    if (cloth.grid && std::size_t(cloth.grid->rows) * cloth.grid->cols != particles) {
+        throw Error("{}: grid {} x {} but {} particles; make them agree or leave the grid out",
+                    source, cloth.grid->rows, cloth.grid->cols, particles);
+    }
+    for (std::size_t p = 0; p < particles; ++p) {
+        if (!std::isfinite(cloth.mass[p]) || cloth.mass[p] <= 0) {
+            throw Error("{}: particle {} has mass {} kg; it must be finite and positive", source, p,
+                        cloth.mass[p]);
+        }
+        if (!std::isfinite(cloth.rest[p].u) || !std::isfinite(cloth.rest[p].v)) {
+            throw Error("{}: particle {} has a rest position that is not finite", source, p);
+        }
+    }
+    const SpringSet& set = cloth.springs;
+    if (set.family.size() != springs || set.rest_length.size() != springs ||
+        set.stiffness.size() != springs || set.damping.size() != springs) {
+        throw Error(
+            "{}: {} springs, but {} families, {} rest lengths, {} stiffnesses, {} dampings;"
+            " give one each",
+            source, springs, set.family.size(), set.rest_length.size(), set.stiffness.size(),
+            set.damping.size());
+    }
+    for (std::size_t s = 0; s < springs; ++s) {
+        const auto [a, b] = set.ends[s];
+        const int count = static_cast<int>(particles);
+        if (a < 0 || b < 0 || a >= count || b >= count || a == b) {
+            throw Error(
+                "{}: spring {} joins particles {} and {}; ends must differ and lie in 0 to {}",
+                source, s, a, b, count - 1);
+        }
+        check_parameter(set.rest_length[s], "rest length", s, source);
+        check_parameter(set.stiffness[s], "stiffness", s, source);
+        check_parameter(set.damping[s], "damping", s, source);
+    }
+}
+
+Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
+                      const MaterialField& stiffness, const MaterialField& damping)
+{
+    check_sheet(sheet);
+    const int rows = options.rows, cols = options.cols;
+    if (rows < 2 || cols < 2 || rows > 4096 || cols > 4096) {
+        throw Error("grid {} x {}: rows and columns must be 2 to 4096", rows, cols);
+    }
+    Cloth cloth;
+    cloth.sheet = sheet;
+    cloth.grid = Grid{rows, cols};
+    for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < cols; ++c) {
+            cloth.rest.push_back({sheet.length * c / (cols - 1), sheet.width * r / (rows - 1)});
+        }
+    }
+    cloth.mass.assign(cloth.rest.size(), sheet.mass / (double(rows) * cols));
+    for (const GridSpring& kind : kGridSprings) {
+        if (!wanted(options, kind.family)) continue;
+        for (int r = 0; r + kind.down < rows; ++r) {
+            for (int c = std::max(0, -kind.right); c < cols && c + kind.right < cols; ++c) {
+                add_spring(cloth, kind.family, r * cols + c,
+                           (r + kind.down) * cols + c + kind.right, stiffness, damping);
+            }
+        }
+    }
+    check_cloth(cloth, "grid cloth");
+    return cloth;
+}
+
+std::vector<int> particles_named(const Cloth& cloth, std::string_view name)
+{
+    const double l = cloth.sheet.length, w = cloth.sheet.width;
+    if (name == "corner-nw") return nearest_to(cloth, {0, 0});
+    if (name == "corner-ne") return nearest_to(cloth, {l, 0});
+    if (name == "corner-sw") return nearest_to(cloth, {0, w});
+    if (name == "corner-se") return nearest_to(cloth, {l, w});
+    if (name == "center") return nearest_to(cloth, {l / 2, w / 2});
+    if (name == "edge-north") return nearest_particles(cloth, [](SheetPoint p) { return p.v; });
+    if (name == "edge-south") return nearest_particles(cloth, [](SheetPoint p) { return -p.v; });
+    if (name == "edge-west") return nearest_particles(cloth, [](SheetPoint p) { return p.u; });
+    if (name == "edge-east") return nearest_particles(cloth, [](SheetPoint p) { return -p.u; });
+    if (name.starts_with("particle:") || name.starts_with("grid:")) {
+        return indexed_particle(cloth, name);
+    }
+    throw Error(
+        "pin '{}': unknown name; use corner-nw, corner-ne, corner-sw, corner-se, "
+        "edge-north, edge-south, edge-west, edge-east, center, particle:INDEX or grid:ROW,COL",
+        name);
+}
+
+}  // namespace springtime
