@@ -17,4 +17,14 @@ class Error : public std::runtime_error {
     }
 };
 
+// The input was fine but the work could not be done: a full disk, a cloth that blew up.
+class Failure : public std::runtime_error {
+  public:
+    template <class... Args>
+    explicit Failure(fmt::format_string<Args...> text, Args&&... args)
+        : std::runtime_error(fmt::format(text, std::forward<Args>(args)...))
+    {
+    }
+};
+
 }  // namespace springtime

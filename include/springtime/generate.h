@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "springtime/motion.h"
-#include "springtime/simulation.h"
+#include "springtime/record.h"
 
 namespace springtime {
 
@@ -24,8 +23,6 @@ struct GenerateOptions {
 
 // Takes finished rollouts in the order of their index.
 using RolloutSink = std::function<void(int index, const Rollout&)>;
-// Told how much is done; returns false to stop.
-using ProgressHook = std::function<bool(double done, double total)>;
 
 // Start and anchors of rollout `index`; depends on the seed and the index alone.
 struct RolloutStart {
@@ -35,7 +32,7 @@ struct RolloutStart {
 RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, int index);
 
 // Simulates rollouts first .. options.rollouts - 1. The result does not depend on the number of
-// threads. Returns false when the hook stopped it. Throws Error when a rollout blows up.
+// threads. Returns false when the hook stopped it. Throws Failure when a rollout blows up.
 bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
               const RolloutSink& sink, const ProgressHook& progress);
 

@@ -28,7 +28,10 @@ struct StepReport {
 // An estimate for the flat sheet: the explicit step is stable for dt below this. [s]
 double largest_stable_step(const Cloth& cloth, const Environment& environment);
 
-// The least number of equal sub-steps of `dt` that stay below the estimate with a margin.
+// A folded sheet is a little stiffer than the flat one of the estimate.
+inline constexpr double kStableMargin = 0.9;
+
+// The least number of equal sub-steps of `dt` that stay below the estimate with that margin.
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt);
 
 struct SimulationOptions {
@@ -55,6 +58,8 @@ class Simulation {
     // Acceleration of every particle in the present state, in double; zero on handles. [m/s^2]
     std::vector<Vec3d> acceleration() const;
     const Cloth& cloth() const;
+    const Handles& handles() const;
+    const SimulationOptions& options() const;
     std::string device_name() const;  // e.g. "cpu/avx512"
 
   private:

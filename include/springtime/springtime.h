@@ -1,6 +1,7 @@
 #pragma once
 
 #include "springtime/cloth.h"
+#include "springtime/energy.h"
 #include "springtime/environment.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -9,6 +10,7 @@
 #include "springtime/material.h"
 #include "springtime/motion.h"
 #include "springtime/picture.h"
+#include "springtime/record.h"
 #include "springtime/sheet.h"
 #include "springtime/simulation.h"
 #include "springtime/state.h"

@@ -1,0 +1,161 @@
+#include "config.h"
+
+#include <toml++/toml.h>
+#include <fstream>
+#include <sstream>
+
+#include "springtime/error.h"
+
+namespace springtime::app {
+
+namespace {
+
+std::string key_list(const CLI::App& verb)
+{
+    std::string keys;
+    for (const CLI::Option* option : verb.get_options()) {
+        const std::string name = option->get_single_name();
+        if (option->get_positional() || name == "help" || name == "config") continue;
+        keys += (keys.empty() ? "" : ", ") + name;
+    }
+    return keys;
+}
+
+std::string text_of(const toml::node& node, const std::string& where)
+{
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
+    if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+    throw Error("{}: a value must be a text, a number, true, false or a list of those", where);
+}
+
+void append_key(const CLI::Option& option, const std::string& key, const toml::node& node,
+                const std::string& where, std::vector<std::string>& arguments)
+{
+    const std::string flag = "--" + key;
+    if (const auto* on = node.as_boolean()) {
+        if (on->get()) arguments.push_back(flag);
+        return;
+    }
+    const toml::array* list = node.as_array();
+    if (list == nullptr) {
+        arguments.push_back(flag + "=" + text_of(node, where));
+    } else if (option.get_items_expected_min() > 1) {  // a vector: all numbers behind one flag
+        arguments.push_back(flag);
+        for (const toml::node& item : *list)
+            arguments.push_back(text_of(item, where));
+    } else {
+        for (const toml::node& item : *list)
+            arguments.push_back(flag + "=" + text_of(item, where));
+    }
+}
+
+bool is_number(const std::string& text)
+{
+    double value = 0;
+    return CLI::detail::lexical_cast(text, value);
+}
+
+std::string toml_value(const CLI::Option& option)
+{
+    const std::vector<std::string> values =
+        option.count() > 0 ? option.results() : CLI::detail::split(option.get_default_str(), ' ');
+    const auto one = [](const std::string& text) {
+        if (text == "true" || text == "false" || is_number(text)) return text;
+        std::ostringstream quoted;
+        quoted << toml::value<std::string>(text);
+        return quoted.str();
+    };
+    if (option.get_items_expected_max() == 1) {
+        return one(option.count() > 0 ? values.back() : option.get_default_str());
+    }
+    std::string list;
+    for (const std::string& value : values)
+        list += (list.empty() ? "" : ", ") + one(value);
+    return "[" + list + "]";
+}
+
+bool is_verb(const CLI::App& root, const std::string& name)
+{
+    const auto verbs = root.get_subcommands([](const CLI::App*) { return true; });
+    return std::any_of(verbs.begin(), verbs.end(),
+                       [&](const CLI::App* verb) { return verb->get_name() == name; });
+}
+
+}  // namespace
+
+bool has_argument(const std::vector<std::string>& arguments, const std::string& name)
+{
+    return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+        return argument == "--" + name || argument.starts_with("--" + name + "=");
+    });
+}
+
+std::string argument_value(const std::vector<std::string>& arguments, const std::string& name)
+{
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (arguments[i].starts_with("--" + name + "="))
+            return arguments[i].substr(name.size() + 3);
+        if (arguments[i] == "--" + name && i + 1 < arguments.size()) return arguments[i + 1];
+    }
+    return {};
+}
+
+std::vector<std::string> config_arguments(const CLI::App& verb, const std::string& text,
+                                          const std::string& source,
+                                          const std::vector<std::string>& given)
+{
+    toml::table table;
+    try {
+        table = toml::parse(text);
+    } catch (const toml::parse_error& error) {
+        throw Error("{}:{}:{}: not TOML: {}", source, error.source().begin.line,
+                    error.source().begin.column, error.description());
+    }
+    std::vector<std::string> arguments;
+    const auto take = [&](const toml::table& from, bool top) {
+        for (const auto& [name, node] : from) {
+            const std::string key(name.str());
+            const std::string where =
+                fmt::format("{}:{}: key '{}'", source, node.source().begin.line, key);
+            if (top && node.is_table()) {
+                if (is_verb(*verb.get_parent(), key)) continue;
+                throw Error("{}: no such table; tables are named like the verbs", where);
+            }
+            const CLI::Option* option = verb.get_option_no_throw("--" + key);
+            if (option == nullptr || key == "config" || key == "help") {
+                throw Error("{}: '{}' has no such setting; it has: {}", where, verb.get_name(),
+                            key_list(verb));
+            }
+            if (!has_argument(given, key)) append_key(*option, key, node, where, arguments);
+        }
+    };
+    take(table, true);
+    if (const toml::table* own = table[verb.get_name()].as_table()) take(*own, false);
+    return arguments;
+}
+
+std::string merged_config(const CLI::App& verb, const std::vector<std::string>& without)
+{
+    std::string text;
+    for (const CLI::Option* option : verb.get_options()) {
+        const std::string name = option->get_single_name();
+        const bool left_out = std::find(without.begin(), without.end(), name) != without.end();
+        if (option->get_positional() || left_out || name == "help" || name == "config") continue;
+        if (option->count() == 0 && option->get_default_str().empty()) continue;
+        text += fmt::format("{} = {}\n", name, toml_value(*option));
+    }
+    return text;
+}
+
+std::string read_text(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        throw Error("{}: cannot be read; give the path of a TOML file", path);
+    }
+    return text.str();
+}
+
+}  // namespace springtime::app

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace springtime::app {
+
+// Arguments that stand for the keys of a TOML text: its top level, and the table named like the
+// verb. Keys that `given` already sets on the command line are left out. Throws Error for text that
+// is not TOML and for keys the verb does not have.
+std::vector<std::string> config_arguments(const CLI::App& verb, const std::string& toml,
+                                          const std::string& source,
+                                          const std::vector<std::string>& given);
+
+// The value of `--name VALUE` or `--name=VALUE` among arguments, or an empty text.
+std::string argument_value(const std::vector<std::string>& arguments, const std::string& name);
+bool has_argument(const std::vector<std::string>& arguments, const std::string& name);
+
+// Every setting of a parsed verb that shapes its result, as TOML; `without` names those that
+// do not.
+std::string merged_config(const CLI::App& verb, const std::vector<std::string>& without);
+
+std::string read_text(const std::string& path);
+
+}  // namespace springtime::app

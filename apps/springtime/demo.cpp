@@ -1,0 +1,146 @@
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config.h"
+#include "options.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DemoArguments {
+    CommonOptions common;
+    ClothOptions cloth;
+    std::string out = "demo";
+    double seconds = 8;
+    const CLI::App* app = nullptr;
+};
+
+struct Row {
+    double time, lowest, speed, strain;
+    Energy energy;
+};
+
+Row row_of(const Cloth& cloth, const Environment& environment, const State& state)
+{
+    Row row{state.time, HUGE_VAL, 0, largest_strain(cloth, state),
+            energy_of(cloth, environment, state)};
+    for (std::size_t p = 0; p < state.position.size(); ++p) {
+        row.lowest = std::min(row.lowest, state.position[p].y);
+        row.speed = std::max(row.speed, length(state.velocity[p]));
+    }
+    return row;
+}
+
+void print_table(const std::vector<Row>& rows)
+{
+    fmt::print("  time   lowest point   top speed   kinetic   elastic   potential   strain\n");
+    fmt::print("   [s]            [m]       [m/s]       [J]       [J]         [J]      [%]\n");
+    for (const Row& row : rows) {
+        fmt::print("{:>6.2f}{:>15.3f}{:>12.3f}{:>10.1f}{:>10.1f}{:>12.1f}{:>9.1f}\n", row.time,
+                   row.lowest, row.speed, row.energy.kinetic, row.energy.elastic,
+                   row.energy.gravitational, 100 * row.strain);
+    }
+}
+
+int run_demo(const DemoArguments& arguments)
+{
+    const fs::path folder = arguments.out;
+    fs::create_directories(folder);
+    const Cloth cloth = make_cloth(arguments.cloth);
+    SimulationOptions options;
+    options.device = device_named(arguments.common.device);
+    constexpr int kStride = 40;
+    constexpr double kFrame = 1e-3 * kStride;
+    const auto frames = std::size_t(std::max(1.0, std::round(arguments.seconds / kFrame))) + 1;
+
+    Handles pins;
+    for (const char* name : {"corner-nw", "corner-ne"}) {
+        for (const int p : particles_named(cloth, name))
+            pins.particles.push_back(p);
+    }
+    const int substeps = stable_substeps(cloth, options.environment, options.dt);
+    options.dt /= substeps;
+    Simulation simulation(cloth, flat_state(cloth), pins, options);
+    const auto begin = std::chrono::steady_clock::now();
+    const Recording recording = [&] {
+        ProgressBar bar("demo", "frames", arguments.common.quiet);
+        return record(simulation, frames, kStride * substeps,
+                      [&](double done, double total) { return bar.show(done, total); });
+    }();
+    const double wall =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (recording.blow_up) throw Failure("{}", describe(*recording.blow_up, cloth, options));
+    if (recording.stopped) throw Failure("interrupted; nothing was written");
+
+    const MotionHeader header =
+        header_for(cloth, options, kStride * substeps, arguments.common.seed, 1,
+                   merged_config(*arguments.app, {"out", "quiet", "json", "threads"}));
+    MotionWriter writer(folder / "rollout.h5", header);
+    writer.append(recording.rollout);
+    writer.finish();
+    write_cloth(folder / "cloth.json", cloth);
+
+    constexpr std::size_t kPictures = 6;
+    std::vector<State> pictures;
+    std::vector<Row> rows;
+    for (std::size_t i = 0; i < kPictures; ++i) {
+        // Most of the motion happens early.
+        const double part = double(i) / (kPictures - 1);
+        const auto frame = std::size_t(std::round(part * part * double(frames - 1)));
+        pictures.push_back(recording.rollout.state(frame, header));
+        rows.push_back(row_of(cloth, options.environment, pictures.back()));
+    }
+    write_png(folder / "frames.png", draw_frames(cloth, pictures));
+    write_png(folder / "stiffness.png", draw_stiffness(cloth));
+
+    if (arguments.common.json) {
+        nlohmann::json result{{"out", folder.string()},
+                              {"particles", cloth.particle_count()},
+                              {"springs", cloth.springs.spring_count()},
+                              {"seconds", simulation.state().time},
+                              {"wall_seconds", wall},
+                              {"device", simulation.device_name()},
+                              {"lowest_point", rows.back().lowest}};
+        fmt::print("{}\n", result.dump());
+        return kDone;
+    }
+    fmt::print(
+        "A sheet of {} particles and {} springs, stiffness varying over it, held at two "
+        "corners:\n\n",
+        cloth.particle_count(), cloth.springs.spring_count());
+    print_table(rows);
+    fmt::print("\n{:.3g} s of motion in {:.3g} s on {}, {:.0f} times real time\n\n",
+               simulation.state().time, wall, simulation.device_name(),
+               simulation.state().time / wall);
+    fmt::print(
+        "{0}/frames.png     the cloth at these times\n"
+        "{0}/stiffness.png  the stiffness of every spring\n"
+        "{0}/rollout.h5     the motion; try: springtime inspect {0}/rollout.h5\n"
+        "{0}/cloth.json     the cloth; try: springtime simulate {0}/cloth.json --pin center\n",
+        folder.string());
+    return kDone;
+}
+
+}  // namespace
+
+Verb add_demo(CLI::App& root)
+{
+    auto arguments = std::make_shared<DemoArguments>();
+    CLI::App* verb = root.add_subcommand("demo",
+                                         "Hang a sheet of varying stiffness by two corners "
+                                         "and draw what happens");
+    arguments->app = verb;
+    verb->add_option("--out", arguments->out, "Folder to write to")->type_name("FOLDER");
+    verb->add_option("--seconds", arguments->seconds, "How long [s]");
+    add_cloth(*verb, arguments->cloth);
+    add_common(*verb, arguments->common);
+    return {verb, [arguments] { return run_demo(*arguments); }, {}};
+}
+
+}  // namespace springtime::app

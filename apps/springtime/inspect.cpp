@@ -1,0 +1,275 @@
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "options.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+struct InspectArguments {
+    CommonOptions common;
+    std::string file;
+    bool full = false;
+};
+
+struct Range {
+    double low = HUGE_VAL, high = -HUGE_VAL, sum = 0;
+    std::size_t count = 0;
+
+    void add(double value)
+    {
+        low = std::min(low, value);
+        high = std::max(high, value);
+        sum += value;
+        ++count;
+    }
+    double mean() const { return sum / double(count); }
+};
+
+Range range_of(const std::vector<double>& values)
+{
+    Range range;
+    for (const double value : values)
+        range.add(value);
+    return range;
+}
+
+nlohmann::json json_of(const Range& range)
+{
+    if (range.count == 0) return nullptr;
+    return {{"min", range.low}, {"max", range.high}, {"mean", range.mean()}};
+}
+
+void print_histogram(const std::string& title, const std::vector<double>& values)
+{
+    const Range range = range_of(values);
+    fmt::print("{}: {:.4g} to {:.4g}, mean {:.4g}\n", title, range.low, range.high, range.mean());
+    if (range.low == range.high) return;
+    constexpr int kBins = 12, kWidth = 44;
+    std::vector<std::size_t> bins(kBins, 0);
+    const double step = (range.high - range.low) / kBins;
+    for (const double value : values) {
+        ++bins[std::min(kBins - 1, static_cast<int>((value - range.low) / step))];
+    }
+    const double most = double(*std::max_element(bins.begin(), bins.end()));
+    for (int b = 0; b < kBins; ++b) {
+        const int bar = static_cast<int>(std::ceil(kWidth * double(bins[b]) / most));
+        fmt::print("  {:>9.4g} .. {:<9.4g} {:<{}} {}\n", range.low + b * step,
+                   range.low + (b + 1) * step, std::string(bar, '#'), kWidth, bins[b]);
+    }
+}
+
+std::map<std::string, std::size_t> family_counts(const Cloth& cloth)
+{
+    std::map<std::string, std::size_t> counts;
+    for (const SpringFamily family : cloth.springs.family)
+        ++counts[std::string(name_of(family))];
+    return counts;
+}
+
+nlohmann::json cloth_json(const Cloth& cloth)
+{
+    nlohmann::json result{{"sheet",
+                           {{"length", cloth.sheet.length},
+                            {"width", cloth.sheet.width},
+                            {"mass", cloth.sheet.mass}}},
+                          {"grid", nullptr},
+                          {"springs", cloth.springs.spring_count()},
+                          {"families", family_counts(cloth)},
+                          {"stiffness", json_of(range_of(cloth.springs.stiffness))},
+                          {"damping", json_of(range_of(cloth.springs.damping))},
+                          {"largest_stable_step", largest_stable_step(cloth, {})}};
+    if (cloth.grid) result["grid"] = {cloth.grid->rows, cloth.grid->cols};
+    return result;
+}
+
+void print_cloth(const Cloth& cloth)
+{
+    fmt::print("sheet      {:.6g} m x {:.6g} m, {:.6g} kg\n", cloth.sheet.length, cloth.sheet.width,
+               cloth.sheet.mass);
+    fmt::print("particles  {}", cloth.particle_count());
+    if (cloth.grid) fmt::print(" (grid {} x {})", cloth.grid->rows, cloth.grid->cols);
+    fmt::print("\nsprings    {}", cloth.springs.spring_count());
+    for (const auto& [family, count] : family_counts(cloth))
+        fmt::print(", {} {}", count, family);
+    fmt::print("\nstable up to a step of about {:.3g} s\n", largest_stable_step(cloth, {}));
+    if (cloth.springs.spring_count() == 0) return;
+    print_histogram("stiffness [N/m]", cloth.springs.stiffness);
+    print_histogram("damping [N s/m]", cloth.springs.damping);
+}
+
+int inspect_cloth(const InspectArguments& arguments)
+{
+    const Cloth cloth = read_cloth(arguments.file);
+    if (!arguments.common.json) {
+        fmt::print("{}: cloth, version 1\n", arguments.file);
+        print_cloth(cloth);
+        return kDone;
+    }
+    nlohmann::json result = cloth_json(cloth);
+    result.update({{"kind", "cloth"},
+                   {"version", 1},
+                   {"particles", cloth.particle_count()},
+                   {"rollouts", nullptr},
+                   {"landmarks", nullptr},
+                   {"frames", nullptr},
+                   {"dt", nullptr},
+                   {"stride", nullptr},
+                   {"seed", nullptr}});
+    fmt::print("{}\n", result.dump());
+    return kDone;
+}
+
+// What the numbers of a motion span, over some or all of its rollouts.
+struct MotionRanges {
+    std::size_t rollouts_read = 0;
+    Range frames, handles, x, y, z, speed, acceleration;
+};
+
+void add_rollout(MotionRanges& ranges, const Rollout& rollout)
+{
+    ++ranges.rollouts_read;
+    ranges.handles.add(double(rollout.handles.particles.size()));
+    for (std::size_t i = 0; i < rollout.position.size(); i += 3) {
+        ranges.x.add(rollout.position[i]);
+        ranges.y.add(rollout.position[i + 1]);
+        ranges.z.add(rollout.position[i + 2]);
+    }
+    const auto norms = [](const std::vector<float>& values, Range& range) {
+        for (std::size_t i = 0; i < values.size(); i += 3) {
+            range.add(std::hypot(values[i], values[i + 1], values[i + 2]));
+        }
+    };
+    norms(rollout.velocity, ranges.speed);
+    norms(rollout.acceleration, ranges.acceleration);
+}
+
+MotionRanges ranges_of(const MotionReader& motion, const InspectArguments& arguments)
+{
+    constexpr std::size_t kSample = 16;
+    MotionRanges ranges;
+    const std::size_t count = motion.rollout_count();
+    for (std::size_t r = 0; r < count; ++r)
+        ranges.frames.add(double(motion.frame_count(r)));
+    const std::size_t reads = arguments.full ? count : std::min(count, kSample);
+    ProgressBar bar("inspect", "rollouts", arguments.common.quiet);
+    for (std::size_t i = 0; i < reads; ++i) {
+        add_rollout(ranges, motion.read(i * count / reads));
+        if (!bar.show(double(i + 1), double(reads))) throw Failure("interrupted");
+    }
+    return ranges;
+}
+
+nlohmann::json motion_json(const MotionReader& motion, const MotionRanges& ranges)
+{
+    const MotionHeader& header = motion.header();
+    const Environment& e = header.environment;
+    nlohmann::json result{{"kind", "motion"},
+                          {"version", motion.version()},
+                          {"rollouts", motion.rollout_count()},
+                          {"rollouts_planned", header.rollouts_planned},
+                          {"landmarks", header.landmark_count()},
+                          {"particles", nullptr},
+                          {"springs", nullptr},
+                          {"frames", std::size_t(ranges.frames.low)},
+                          {"frames_longest", std::size_t(ranges.frames.high)},
+                          {"dt", header.dt},
+                          {"stride", header.stride},
+                          {"seed", header.seed},
+                          {"sheet",
+                           {{"length", header.sheet.length},
+                            {"width", header.sheet.width},
+                            {"mass", header.sheet.mass}}},
+                          {"gravity", {e.gravity.x, e.gravity.y, e.gravity.z}},
+                          {"drag", e.drag},
+                          {"wind", {e.wind.x, e.wind.y, e.wind.z}},
+                          {"handles", json_of(ranges.handles)},
+                          {"rollouts_read", ranges.rollouts_read},
+                          {"x", json_of(ranges.x)},
+                          {"y", json_of(ranges.y)},
+                          {"z", json_of(ranges.z)},
+                          {"speed", json_of(ranges.speed)},
+                          {"acceleration", json_of(ranges.acceleration)},
+                          {"source_cloth", nullptr}};
+    if (!header.source_cloth.empty()) {
+        const Cloth cloth = cloth_from_json(header.source_cloth, "source cloth");
+        result["source_cloth"] = cloth_json(cloth);
+        result["springs"] = cloth.springs.spring_count();
+    }
+    return result;
+}
+
+void print_motion(const std::string& file, const MotionReader& motion, const MotionRanges& ranges)
+{
+    const MotionHeader& header = motion.header();
+    const Environment& e = header.environment;
+    fmt::print("{}: motion, version {}\n", file, motion.version());
+    fmt::print("rollouts   {}", motion.rollout_count());
+    if (header.rollouts_planned > int(motion.rollout_count())) {
+        fmt::print(" of {} planned: interrupted, --resume finishes it", header.rollouts_planned);
+    }
+    fmt::print("\nframes     {:.0f}", ranges.frames.low);
+    if (ranges.frames.high != ranges.frames.low) fmt::print(" to {:.0f}", ranges.frames.high);
+    fmt::print(" of {:.6g} s (step {:.6g} s, every {}th stored)\n", header.frame_interval(),
+               header.dt, header.stride);
+    fmt::print("landmarks  {}, {:.0f} to {:.0f} of them handles\n", header.landmark_count(),
+               ranges.handles.low, ranges.handles.high);
+    fmt::print("sheet      {:.6g} m x {:.6g} m, {:.6g} kg\n", header.sheet.length,
+               header.sheet.width, header.sheet.mass);
+    fmt::print(
+        "world      gravity ({:.4g}, {:.4g}, {:.4g}) m/s^2, drag {:.4g} 1/s, wind ({:.4g}, "
+        "{:.4g}, {:.4g}) m/s\n",
+        e.gravity.x, e.gravity.y, e.gravity.z, e.drag, e.wind.x, e.wind.y, e.wind.z);
+    fmt::print("seed       {}\n", header.seed);
+    fmt::print("ranges, over {} of {} rollouts\n", ranges.rollouts_read, motion.rollout_count());
+    const auto print_range = [](const char* name, const Range& range) {
+        if (range.count > 0)
+            fmt::print("  {:<22}{:>10.4g} .. {:.4g}\n", name, range.low, range.high);
+    };
+    print_range("x [m]", ranges.x);
+    print_range("y, up [m]", ranges.y);
+    print_range("z [m]", ranges.z);
+    print_range("speed [m/s]", ranges.speed);
+    print_range("acceleration [m/s^2]", ranges.acceleration);
+    if (header.source_cloth.empty()) {
+        fmt::print("source cloth unknown\n");
+        return;
+    }
+    const Cloth cloth = cloth_from_json(header.source_cloth, file + ": source cloth");
+    fmt::print("source cloth\n");
+    print_cloth(cloth);
+}
+
+int run_inspect(const InspectArguments& arguments)
+{
+    if (file_kind(arguments.file) == FileKind::cloth) return inspect_cloth(arguments);
+    const MotionReader motion(arguments.file);
+    const MotionRanges ranges = ranges_of(motion, arguments);
+    if (arguments.common.json) {
+        fmt::print("{}\n", motion_json(motion, ranges).dump());
+    } else {
+        print_motion(arguments.file, motion, ranges);
+    }
+    return kDone;
+}
+
+}  // namespace
+
+Verb add_inspect(CLI::App& root)
+{
+    auto arguments = std::make_shared<InspectArguments>();
+    CLI::App* verb =
+        root.add_subcommand("inspect", "Tell what a motion or cloth file holds, or what ails it");
+    verb->add_option("file", arguments->file, "Motion or cloth file")
+        ->required()
+        ->type_name("FILE");
+    verb->add_flag("--full", arguments->full, "Read every rollout, not 16 of them, for the ranges");
+    add_common(*verb, arguments->common);
+    return {verb, [arguments] { return run_inspect(*arguments); }, {}};
+}
+
+}  // namespace springtime::app

@@ -1,0 +1,141 @@
+#include "options.h"
+
+#include <charconv>
+#include <cstdio>
+
+namespace springtime::app {
+
+namespace {
+
+bool parse_int(const char* begin, const char* end, int& value)
+{
+    const auto [stop, status] = std::from_chars(begin, end, value);
+    return status == std::errc() && stop == end;
+}
+
+}  // namespace
+
+void add_common(CLI::App& verb, CommonOptions& options)
+{
+    verb.add_option("--config", options.config,
+                    "TOML file; its keys are the names of these flags, which win over it")
+        ->type_name("FILE");
+    verb.add_option("--seed", options.seed, "Seed of all random choices");
+    verb.add_option("--threads", options.threads, "Threads; 0 means one per core")
+        ->check(CLI::Range(0, 4096));
+    verb.add_option("--device", options.device, "Where it runs: auto, reference, cpu or cuda");
+    verb.add_flag("--quiet", options.quiet, "No progress, no remarks");
+    verb.add_flag("--json", options.json, "Print the result as JSON on standard output");
+}
+
+void add_cloth(CLI::App& verb, ClothOptions& options)
+{
+    verb.add_option("--grid", options.grid, "Particles, ROWSxCOLS");
+    verb.add_option("--length", options.length, "Sheet length, along the columns [m]");
+    verb.add_option("--width", options.width, "Sheet width, along the rows [m]");
+    verb.add_option("--mass", options.mass, "Mass of the whole sheet [kg]");
+    verb.add_option("--families", options.families, "Spring families")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"structural", "diagonal", "antidiagonal", "bending"}));
+    verb.add_option("--stiffness", options.stiffness,
+                    "Stiffness over the sheet [N/m], in layers: docs/materials.md")
+        ->type_name("FIELD");
+    verb.add_option("--damping", options.damping, "Damping over the sheet [N s/m], likewise")
+        ->type_name("FIELD");
+}
+
+void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_start)
+{
+    const auto add = [&](const char* flag, auto& value, std::string text, const char* otherwise) {
+        if (from_start) text += fmt::format("; by default that of the start, else {}", otherwise);
+        CLI::Option* option = verb.add_option(flag, value, text);
+        if (!from_start) option->default_str(otherwise);
+        return option;
+    };
+    add("--gravity", options.gravity, "Gravity, y is up [m/s^2]", "0 -9.81 0")
+        ->expected(3)
+        ->type_name("X Y Z");
+    add("--drag", options.drag, "Drag per mass [1/s]", "1");
+    add("--wind", options.wind, "Velocity of the air [m/s]", "0 0 0")
+        ->expected(3)
+        ->type_name("X Y Z");
+}
+
+Grid parse_grid(const std::string& text)
+{
+    const auto x = text.find('x');
+    Grid grid;
+    if (x != std::string::npos && parse_int(text.data(), text.data() + x, grid.rows) &&
+        parse_int(text.data() + x + 1, text.data() + text.size(), grid.cols)) {
+        return grid;
+    }
+    throw Error("--grid '{}': give ROWSxCOLS, for example 32x32", text);
+}
+
+Cloth make_cloth(const ClothOptions& options)
+{
+    const Grid grid = parse_grid(options.grid);
+    const auto has = [&](const char* family) {
+        return std::find(options.families.begin(), options.families.end(), family) !=
+               options.families.end();
+    };
+    const GridOptions topology{grid.rows,       grid.cols,           has("structural"),
+                               has("diagonal"), has("antidiagonal"), has("bending")};
+    return make_grid_cloth({options.length, options.width, options.mass}, topology,
+                           read_material(options.stiffness), read_material(options.damping));
+}
+
+Environment environment_from(const EnvironmentOptions& options, const Environment& otherwise)
+{
+    Environment environment = otherwise;
+    const auto vector = [](const std::vector<double>& a) { return Vec3d{a[0], a[1], a[2]}; };
+    if (!options.gravity.empty()) environment.gravity = vector(options.gravity);
+    if (!options.wind.empty()) environment.wind = vector(options.wind);
+    if (options.drag) environment.drag = *options.drag;
+    if (!(environment.drag >= 0)) {
+        throw Error("--drag {}: it must not be negative", environment.drag);
+    }
+    return environment;
+}
+
+int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
+                  double dt, bool quiet)
+{
+    if (!(dt > 0)) throw Error("--dt {}: the time step must be positive", dt);
+    const int stable = stable_substeps(cloth, environment, dt);
+    if (text == "auto") return stable;
+    int substeps = 0;
+    if (!parse_int(text.data(), text.data() + text.size(), substeps) || substeps < 1) {
+        throw Error("--substeps '{}': give a number of at least 1, or auto", text);
+    }
+    if (substeps < stable && !quiet) {
+        fmt::print(stderr,
+                   "warning: a step of {:.3g} s is close to or above the largest stable step of "
+                   "about {:.3g} s; --substeps auto would take {} sub-steps\n",
+                   dt / substeps, largest_stable_step(cloth, environment), stable);
+    }
+    return substeps;
+}
+
+MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
+                        std::uint64_t seed, int rollouts, std::string config)
+{
+    MotionHeader header;
+    header.sheet = cloth.sheet;
+    header.rest = cloth.rest;
+    header.dt = options.dt;
+    header.stride = stride;
+    header.environment = options.environment;
+    header.seed = seed;
+    header.rollouts_planned = rollouts;
+    header.config = std::move(config);
+    header.source_cloth = cloth_to_json(cloth);
+    return header;
+}
+
+void note(const CommonOptions& options, const std::string& text)
+{
+    if (!options.quiet) fmt::print(stderr, "{}\n", text);
+}
+
+}  // namespace springtime::app

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "springtime/springtime.h"
+
+namespace springtime::app {
+
+// What every verb takes.
+struct CommonOptions {
+    std::string config;
+    std::uint64_t seed = 1;
+    int threads = 0;
+    std::string device = "auto";
+    bool quiet = false;
+    bool json = false;
+};
+
+// How a cloth of springs is made.
+struct ClothOptions {
+    std::string grid = "32x32";
+    double length = 15.5, width = 15.5, mass = 102.4;
+    std::vector<std::string> families{"structural", "diagonal", "antidiagonal", "bending"};
+    std::string stiffness = "25; columns 0.10-0.30 0.70-0.90 = 50; patch 0.34-0.66 0.34-0.66 = 100";
+    std::string damping = "6";
+};
+
+// Empty where not given: a motion file may know better.
+struct EnvironmentOptions {
+    std::vector<double> gravity, wind;
+    std::optional<double> drag;
+};
+
+void add_common(CLI::App& verb, CommonOptions& options);
+void add_cloth(CLI::App& verb, ClothOptions& options);
+// `from_start`: what is not given comes from the start of the run, if that knows it.
+void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_start = false);
+
+Cloth make_cloth(const ClothOptions& options);
+Environment environment_from(const EnvironmentOptions& options, const Environment& otherwise);
+Grid parse_grid(const std::string& text);
+
+// "auto", or a number of sub-steps; warns on standard error when the step looks too long.
+int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
+                  double dt, bool quiet);
+
+// What a motion file says of a run of this cloth.
+MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
+                        std::uint64_t seed, int rollouts, std::string config);
+
+void note(const CommonOptions& options, const std::string& text);  // to standard error
+
+}  // namespace springtime::app

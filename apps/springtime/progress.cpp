@@ -1,0 +1,77 @@
+#include "progress.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace springtime::app {
+
+namespace {
+
+volatile std::sig_atomic_t signal_seen = 0;
+
+extern "C" void remember_signal(int)
+{
+    // A second signal ends the program the usual way.
+    if (signal_seen) std::_Exit(1);
+    signal_seen = 1;
+}
+
+}  // namespace
+
+void catch_interrupts()
+{
+    std::signal(SIGINT, remember_signal);
+    std::signal(SIGTERM, remember_signal);
+}
+
+bool interrupted()
+{
+    return signal_seen != 0;
+}
+
+std::string time_text(double seconds)
+{
+    if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
+    if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+    return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+ProgressBar::ProgressBar(std::string what, std::string unit, bool quiet)
+    : what_(std::move(what)),
+      unit_(std::move(unit)),
+      quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      start_(Clock::now()),
+      last_(start_)
+{
+}
+
+ProgressBar::~ProgressBar()
+{
+    if (shown_ && terminal_) std::fputc('\n', stderr);
+}
+
+bool ProgressBar::show(double done, double total)
+{
+    if (first_done_ < 0) first_done_ = done;
+    const auto now = Clock::now();
+    const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
+    const bool last = done >= total && terminal_;
+    if (!quiet_ && (now - last_ >= pause || last)) {
+        last_ = now;
+        shown_ = true;
+        const double spent = std::chrono::duration<double>(now - start_).count();
+        const double rate = (done - first_done_) / spent;
+        const std::string left = rate > 0 ? time_text((total - done) / rate) + " left" : "";
+        const int filled = static_cast<int>(30 * done / total);
+        fmt::print(stderr, "{}{} [{}{}] {:.0f} of {:.0f} {}, {}, {}{}", terminal_ ? "\r" : "",
+                   what_, std::string(filled, '#'), std::string(30 - filled, '.'), done, total,
+                   unit_, time_text(spent), left, terminal_ ? "   " : "\n");
+        std::fflush(stderr);
+    }
+    return !interrupted();
+}
+
+}  // namespace springtime::app

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "springtime/springtime.h"
+
+namespace springtime::app {
+
+// Lets SIGINT and SIGTERM end the work in order instead of at once.
+void catch_interrupts();
+bool interrupted();
+
+// A line on standard error with a bar and the time left; on a terminal it renews itself, in a log
+// it is written now and then.
+class ProgressBar {
+  public:
+    ProgressBar(std::string what, std::string unit, bool quiet);
+    ~ProgressBar();
+
+    // Shows it; false when the user has interrupted.
+    bool show(double done, double total);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    std::string what_, unit_;
+    bool quiet_, terminal_, shown_ = false;
+    Clock::time_point start_, last_;
+    double first_done_ = -1;
+};
+
+std::string time_text(double seconds);
+
+}  // namespace springtime::app

@@ -1,0 +1,217 @@
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config.h"
+#include "options.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SimulateArguments {
+    CommonOptions common;
+    EnvironmentOptions environment;
+    std::string cloth, start, handles;
+    std::vector<std::string> pins;
+    std::string out = "rollout.h5";
+    double seconds = 8;
+    std::optional<double> dt;
+    std::string substeps = "1";
+    int stride = 40;
+    bool overwrite = false;
+    const CLI::App* app = nullptr;
+};
+
+// Where a run begins, and what the file it came from says of the world.
+struct Start {
+    State state;
+    Handles handles;
+    Environment environment;
+    double dt = 1e-3;
+};
+
+Start stored_start(const std::string& text, const Cloth& cloth)
+{
+    const auto hash = text.rfind('#');
+    std::size_t rollout = 0, used = 0;
+    const std::string number = hash == std::string::npos ? "0" : text.substr(hash + 1);
+    try {
+        rollout = std::stoul(number, &used);
+    } catch (const std::exception&) {
+        used = 0;
+    }
+    if (used == 0 || used != number.size()) {
+        throw Error("--start '{}': give FILE#ROLLOUT, for example motion.h5#3", text);
+    }
+    const std::string path = text.substr(0, hash);
+    const MotionReader motion(path);
+    const MotionHeader& header = motion.header();
+    if (rollout >= motion.rollout_count()) {
+        throw Error("{}: has rollouts 0 to {}, not {}", path, motion.rollout_count() - 1, rollout);
+    }
+    if (header.landmark_count() != cloth.particle_count()) {
+        throw Error("{}: {} landmarks, but the cloth has {} particles; a start needs one each",
+                    path, header.landmark_count(), cloth.particle_count());
+    }
+    const Rollout first = motion.read(rollout, 0, 1);
+    return {first.state(0, header), first.handles, header.environment, header.dt};
+}
+
+// Handles of all that --pin and --handles name; what stands in the path file wins.
+Handles named_handles(const SimulateArguments& arguments, const Cloth& cloth, const State& state)
+{
+    Handles handles;
+    if (!arguments.handles.empty()) handles = read_handle_paths(arguments.handles, cloth, state);
+    std::vector<bool> taken(cloth.particle_count(), false);
+    for (const int p : handles.particles)
+        taken[p] = true;
+    std::vector<int> pins;
+    for (const std::string& name : arguments.pins) {
+        for (const int p : particles_named(cloth, name)) {
+            if (!taken[p]) pins.push_back(p);
+            taken[p] = true;
+        }
+    }
+    if (!handles.moving()) {
+        handles.particles = pins;
+        return handles;
+    }
+    Handles all{handles.particles, handles.key_time, {}};
+    all.particles.insert(all.particles.end(), pins.begin(), pins.end());
+    const std::size_t moving = handles.particles.size();
+    for (std::size_t k = 0; k < handles.key_time.size(); ++k) {
+        const auto row = handles.key_position.begin() + std::ptrdiff_t(k * moving);
+        all.key_position.insert(all.key_position.end(), row, row + std::ptrdiff_t(moving));
+        for (const int p : pins)
+            all.key_position.push_back(state.position[p]);
+    }
+    return all;
+}
+
+Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
+{
+    Start start;
+    if (arguments.start.empty()) {
+        start.state = flat_state(cloth);
+    } else {
+        start = stored_start(arguments.start, cloth);
+    }
+    if (!arguments.pins.empty() || !arguments.handles.empty()) {
+        start.handles = named_handles(arguments, cloth, start.state);
+    }
+    start.environment = environment_from(arguments.environment, start.environment);
+    start.dt = arguments.dt.value_or(start.dt);
+    return start;
+}
+
+void write_rollout(const SimulateArguments& arguments, const Cloth& cloth,
+                   const SimulationOptions& options, int stride, const Rollout& rollout)
+{
+    const MotionHeader header =
+        header_for(cloth, options, stride, arguments.common.seed, 1,
+                   merged_config(*arguments.app, {"out", "quiet", "json", "threads", "overwrite"}));
+    MotionWriter writer(arguments.out, header);
+    writer.append(rollout);
+    writer.finish();
+}
+
+void print_result(const SimulateArguments& arguments, const Simulation& simulation,
+                  const Rollout& rollout, double wall)
+{
+    const State& state = simulation.state();
+    double lowest = HUGE_VAL;
+    for (const Vec3d& x : state.position)
+        lowest = std::min(lowest, x.y);
+    if (arguments.common.json) {
+        const nlohmann::json result{
+            {"out", arguments.out}, {"frames", rollout.frame_count},      {"seconds", state.time},
+            {"wall_seconds", wall}, {"device", simulation.device_name()}, {"lowest_point", lowest}};
+        fmt::print("{}\n", result.dump());
+    } else {
+        fmt::print(
+            "{}: {} frames, {:.3g} s of motion in {:.3g} s on {} ({:.0f} times real time); "
+            "lowest point {:.3f} m\n",
+            arguments.out, rollout.frame_count, state.time, wall, simulation.device_name(),
+            state.time / wall, lowest);
+    }
+}
+
+int run_simulate(const SimulateArguments& arguments)
+{
+    if (fs::exists(arguments.out) && !arguments.overwrite) {
+        throw Error("{}: exists already; replace it with --overwrite, or give another --out",
+                    arguments.out);
+    }
+    if (arguments.stride < 1) throw Error("--stride {}: at least 1 step", arguments.stride);
+    const Cloth cloth = read_cloth(arguments.cloth);
+    Start start = make_start(arguments, cloth);
+    const int substeps = substeps_from(arguments.substeps, cloth, start.environment, start.dt,
+                                       arguments.common.quiet);
+    const SimulationOptions options{start.dt / substeps, start.environment,
+                                    device_named(arguments.common.device)};
+    const int stride = arguments.stride * substeps;
+    const double frames = std::round(arguments.seconds / (options.dt * stride));
+    if (!(frames >= 1 && frames < 1e9)) {
+        throw Error("--seconds {}: must be at least one frame of {} s; raise it or lower --stride",
+                    arguments.seconds, options.dt * stride);
+    }
+    start.state.time = 0;
+    Simulation simulation(cloth, start.state, start.handles, options);
+    const auto begin = std::chrono::steady_clock::now();
+    const Recording recording = [&] {
+        ProgressBar bar("simulate", "frames", arguments.common.quiet);
+        return record(simulation, std::size_t(frames) + 1, stride,
+                      [&](double done, double total) { return bar.show(done, total); });
+    }();
+    const double wall =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    write_rollout(arguments, cloth, options, stride, recording.rollout);
+    if (recording.blow_up) {
+        throw Failure("{}. The {} frames before that are in {}",
+                      describe(*recording.blow_up, cloth, options), recording.rollout.frame_count,
+                      arguments.out);
+    }
+    print_result(arguments, simulation, recording.rollout, wall);
+    if (!recording.stopped) return kDone;
+    fmt::print(stderr, "springtime: interrupted; the frames so far are in {}\n", arguments.out);
+    return kFailed;
+}
+
+}  // namespace
+
+Verb add_simulate(CLI::App& root)
+{
+    auto arguments = std::make_shared<SimulateArguments>();
+    CLI::App* verb = root.add_subcommand("simulate", "Run a cloth and record its motion");
+    arguments->app = verb;
+    verb->add_option("cloth", arguments->cloth, "Cloth file")->required()->type_name("FILE");
+    verb->add_option("--start", arguments->start,
+                     "Start, pins and environment of a stored rollout; otherwise the sheet starts "
+                     "flat and level")
+        ->type_name("FILE#ROLLOUT");
+    verb->add_option("--pin", arguments->pins,
+                     "Hold these particles, can be repeated: corner-nw, corner-ne, corner-sw, "
+                     "corner-se, edge-north, edge-south, edge-west, edge-east, center, "
+                     "particle:INDEX, grid:ROW,COL")
+        ->allow_extra_args(false)
+        ->type_name("NAME");
+    verb->add_option("--handles", arguments->handles, "CSV of moving handles: time,handle,x,y,z")
+        ->type_name("FILE");
+    verb->add_option("--out", arguments->out, "Motion file to write")->type_name("FILE");
+    verb->add_option("--seconds", arguments->seconds, "How long [s]");
+    verb->add_option("--dt", arguments->dt,
+                     "Time step [s]; by default that of the start, else 0.001");
+    verb->add_option("--substeps", arguments->substeps, "Steps per time step: a number, or auto");
+    verb->add_option("--stride", arguments->stride, "Time steps between stored frames");
+    add_environment(*verb, arguments->environment, true);
+    verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_common(*verb, arguments->common);
+    return {verb, [arguments] { return run_simulate(*arguments); }, {}};
+}
+
+}  // namespace springtime::app

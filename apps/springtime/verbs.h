@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace springtime::app {
+
+inline constexpr int kDone = 0, kFailed = 1, kBadInput = 2;  // exit codes
+
+struct Verb {
+    CLI::App* app = nullptr;
+    std::function<int()> run;
+    // Settings that lie beneath everything the user gives, as TOML; may be empty.
+    std::function<std::string(const std::vector<std::string>& given)> stored_config;
+};
+
+Verb add_generate(CLI::App& root);
+Verb add_simulate(CLI::App& root);
+Verb add_inspect(CLI::App& root);
+Verb add_demo(CLI::App& root);
+
+}  // namespace springtime::app

@@ -1,0 +1,33 @@
+#include <string>
+
+#include "backends/reference/reference.h"
+#include "backends/simd/simd.h"
+#include "sim/stepper.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+Device device_named(std::string_view name)
+{
+    if (name == "auto") return Device::automatic;
+    if (name == "reference") return Device::reference;
+    if (name == "cpu") return Device::cpu;
+    if (name == "cuda") {
+        throw Error("device 'cuda': this version has no GPU backend; use --device cpu");
+    }
+    throw Error("device '{}': unknown; use auto, reference, cpu or cuda", name);
+}
+
+std::unique_ptr<Stepper> make_single_stepper(const Cloth& cloth, const SimulationOptions& options)
+{
+    if (options.device == Device::reference) return make_reference_stepper(cloth, options, 1);
+    return make_simd_single(cloth, options, best_instruction_set());
+}
+
+std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const SimulationOptions& options)
+{
+    if (options.device == Device::reference) return make_reference_stepper(cloth, options, 1);
+    return make_simd_batch(cloth, options, best_instruction_set());
+}
+
+}  // namespace springtime

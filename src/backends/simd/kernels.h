@@ -1,0 +1,73 @@
+#pragma once
+
+#include <vector>
+
+// The border between code compiled for one instruction set and the rest: plain numbers and
+// pointers only, so that nothing instantiated on one side is shared with the other.
+namespace springtime {
+
+// A spring in the list of its lower-numbered end.
+struct SweepSpring {
+    int other;
+    float rest_length, stiffness, damping;
+};
+
+// Springs grouped by their lower-numbered end: those of particle p are first[p] .. first[p + 1].
+struct SweepCloth {
+    int particle_count;
+    const int* first;
+    const SweepSpring* springs;
+    const float* inverse_mass;
+};
+
+struct Air {
+    float gravity[3], wind[3], drag, dt;
+};
+
+// A group of states in lanes: [particle][xyz][lane], and [particle][lane] for mobility.
+struct LaneArrays {
+    float *position, *velocity, *force;  // force is zero between steps
+    const float* mobility;
+};
+
+// Where grid springs lead, seen from their first end.
+struct GridOffset {
+    int down, right;
+};
+inline constexpr GridOffset kGridOffsets[] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}, {0, 2}, {2, 0}};
+inline constexpr int kGridOffsetCount = 6;
+
+// One state of a regular grid, a number per particle: [row][column], rows `pitch` apart.
+// Two further rows after the last and `margin` numbers before the first may be read.
+struct GridArrays {
+    int rows, pitch;  // pitch is a multiple of the width
+    float *position[3], *velocity[3];
+    const float *mobility, *inverse_mass;
+    // For each offset that the cloth has, the springs by their first end; zero where there is none.
+    int offset_count;
+    GridOffset offset[kGridOffsetCount];
+    const float *rest_length[kGridOffsetCount], *stiffness[kGridOffsetCount],
+        *damping[kGridOffsetCount];
+    // Room for (9 offset_count + 3) rows of `pitch + 2 margin` numbers.
+    float* force;
+};
+inline constexpr int kGridMargin = 16;
+
+struct KernelSet {
+    const char* name;
+    int width;  // lanes in a group
+    void (*lane_step)(const SweepCloth&, const Air&, const LaneArrays&);
+    void (*grid_step)(const Air&, const GridArrays&);
+};
+
+namespace baseline {
+KernelSet kernel_set();
+}
+namespace avx2 {
+KernelSet kernel_set();
+}
+namespace avx512 {
+KernelSet kernel_set();
+}
+
+}  // namespace springtime

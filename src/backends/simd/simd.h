@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/simd/kernels.h"
+#include "sim/stepper.h"
+
+namespace springtime {
+
+// Instruction sets that this build has and this machine can run, narrowest first.
+std::vector<KernelSet> instruction_sets();
+KernelSet best_instruction_set();
+
+// One group of lanes.
+std::unique_ptr<Stepper> make_simd_batch(const Cloth& cloth, const SimulationOptions& options,
+                                         const KernelSet& kernels);
+// One cloth: along the rows of a grid where the cloth is one, otherwise one lane of a group.
+std::unique_ptr<Stepper> make_simd_single(const Cloth& cloth, const SimulationOptions& options,
+                                          const KernelSet& kernels);
+
+}  // namespace springtime

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+namespace springtime {
+
+// `wanted` threads, or one per core for zero.
+int thread_count(int wanted);
+
+// Calls work(0) .. work(count - 1), each once, handed out in ascending order to `threads` threads.
+// The first exception is rethrown here after all threads have ended.
+void parallel_for(int count, int threads, const std::function<void(int)>& work);
+
+// Lets parallel tasks take turns in the order of their index.
+class Turnstile {
+  public:
+    // Waits for turn `index`, calls the action and passes the turn on. Returns false without
+    // calling it when the turnstile was closed.
+    bool pass(int index, const std::function<void()>& action);
+    // Sends everyone who waits away: an earlier task will never come.
+    void close();
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    int turn_ = 0;
+    bool closed_ = false;
+};
+
+}  // namespace springtime
