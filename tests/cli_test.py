@@ -1,0 +1,254 @@
+"""The command line as a person uses it: results, messages, exit codes, interruption."""
+
+import filecmp
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = sys.argv[1]
+SMALL = ["--grid", "8x8", "--mass", "6.4", "--seconds", "0.4", "--stride", "20"]
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.scratch.name)
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def run_it(self, *arguments, code=0):
+        result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,
+                                capture_output=True, timeout=300)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result
+
+    def generate(self, out, *more, code=0):
+        return self.run_it("generate", "--out", out, "--quiet", *SMALL, *more, code=code)
+
+    def inspect(self, path):
+        return json.loads(self.run_it("inspect", path, "--json").stdout)
+
+    # ---- help and errors -------------------------------------------------------------------
+
+    def test_help_names_verbs_flags_and_defaults(self):
+        text = self.run_it("--help").stdout
+        for verb in ("generate", "simulate", "inspect", "demo"):
+            self.assertIn(verb, text)
+            page = self.run_it(verb, "--help").stdout
+            for flag in ("--config", "--seed", "--threads", "--device", "--quiet", "--json"):
+                self.assertIn(flag, page)
+        page = self.run_it("generate", "--help").stdout
+        for flag, default in (("--rollouts", "512"), ("--stride", "40"), ("--grid", "32x32"),
+                              ("--seconds", "8"), ("--gravity", "0 -9.81 0"), ("--dt", "0.001")):
+            self.assertRegex(page, rf"{flag} [^\n]*{re.escape(default)}")
+
+    def test_bad_input_is_exit_code_2_with_a_message(self):
+        for arguments, message in (
+            ([], "A subcommand is required"),
+            (["fly"], "fly"),
+            (["generate", "--rolouts", "3"], "--rolouts"),
+            (["generate", "--grid", "32"], "--grid '32': give ROWSxCOLS, for example 32x32"),
+            (["generate", "--source", "felt"], "--source 'felt': unknown"),
+            (["generate", "--device", "abacus"], "device 'abacus': unknown"),
+            (["generate", "--device", "cuda"], "this version has no GPU backend; use --device cpu"),
+            (["generate", "--substeps", "0"], "--substeps '0': give a number"),
+            (["generate", "--stiffness", "plaid 3 = 4"], "plaid"),
+            (["generate", "--families", "diagonal,wool"], "wool"),
+            (["generate", "--seconds", "0.01"], "raise --seconds or lower --stride"),
+            (["simulate", "none.json"], "none.json"),
+            (["inspect", "none.h5"], "none.h5"),
+        ):
+            result = self.run_it(*arguments, code=2)
+            self.assertIn(message, result.stderr)
+            self.assertEqual(result.stdout, "")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_inspect_says_what_ails_a_file(self):
+        (self.folder / "notes.txt").write_text("hello\n")
+        self.assertIn("notes.txt", self.run_it("inspect", "notes.txt", code=2).stderr)
+        self.generate("m.h5", "--rollouts", "1")
+        data = (self.folder / "m.h5").read_bytes()
+        (self.folder / "half.h5").write_bytes(data[: len(data) // 2])
+        self.assertIn("truncated", self.run_it("inspect", "half.h5", code=2).stderr)
+
+    # ---- generate --------------------------------------------------------------------------
+
+    def test_inspect_counts_what_generate_was_asked_for(self):
+        result = json.loads(self.generate("m.h5", "--rollouts", "3", "--seed", "7", "--json").stdout)
+        self.assertEqual((result["rollouts"], result["finished"]), (3, True))
+        seen = self.inspect("m.h5")
+        # 8 x 8: 2*8*7 structural, 2*7*7 diagonal, 2*8*6 bending; 0.4 s / (20 * 1 ms) + the start
+        expected = {"kind": "motion", "version": 1, "rollouts": 3, "landmarks": 64,
+                    "springs": 112 + 98 + 96, "frames": 21, "dt": 0.001, "stride": 20, "seed": 7}
+        self.assertEqual({key: seen[key] for key in expected}, expected)
+        cloth = self.inspect("m.cloth.json")
+        self.assertEqual((cloth["kind"], cloth["particles"], cloth["springs"]), ("cloth", 64, 306))
+        self.assertEqual(cloth["stiffness"]["min"], 25)
+        self.assertEqual(cloth["stiffness"]["max"], 100)
+
+    def test_threads_and_seed(self):
+        self.generate("one.h5", "--rollouts", "20", "--threads", "1")
+        self.generate("two.h5", "--rollouts", "20", "--threads", "2")
+        self.generate("other.h5", "--rollouts", "20", "--seed", "2")
+        self.assertTrue(filecmp.cmp(self.folder / "one.h5", self.folder / "two.h5", shallow=False))
+        self.assertFalse(filecmp.cmp(self.folder / "one.h5", self.folder / "other.h5",
+                                     shallow=False))
+
+    def test_an_existing_file_is_never_overwritten_unasked(self):
+        self.generate("m.h5", "--rollouts", "1")
+        before = (self.folder / "m.h5").read_bytes()
+        result = self.generate("m.h5", "--rollouts", "2", code=2)
+        self.assertIn("m.h5: exists already; finish it with --resume, replace it with --overwrite",
+                      result.stderr)
+        self.assertEqual((self.folder / "m.h5").read_bytes(), before)
+        self.generate("m.h5", "--rollouts", "2", "--overwrite")
+        self.assertEqual(self.inspect("m.h5")["rollouts"], 2)
+
+    def test_resume_equals_uninterrupted(self):
+        self.generate("whole.h5", "--rollouts", "40")
+        self.generate("part.h5", "--rollouts", "17")
+        self.generate("part.h5", "--rollouts", "40", "--resume")
+        self.assertTrue(filecmp.cmp(self.folder / "whole.h5", self.folder / "part.h5",
+                                    shallow=False))
+        self.assertEqual(list(self.folder.glob("*.part")), [])
+
+    def test_resume_takes_the_stored_settings_and_refuses_others(self):
+        self.generate("m.h5", "--rollouts", "2", "--seed", "5")
+        self.run_it("generate", "--out", "m.h5", "--resume", "--rollouts", "3", "--quiet")
+        self.generate("whole.h5", "--rollouts", "3", "--seed", "5")
+        self.assertTrue(filecmp.cmp(self.folder / "whole.h5", self.folder / "m.h5", shallow=False))
+        result = self.run_it("generate", "--out", "m.h5", "--resume", "--seed", "6", code=2)
+        self.assertIn("cannot resume with 'seed = 6', it was made with 'seed = 5'", result.stderr)
+        self.assertEqual(self.inspect("m.h5")["rollouts"], 3)
+
+    def interrupt(self, how, out):
+        """Starts a run that takes long, and stops it once rollouts have been written."""
+        arguments = ["generate", "--out", out, "--rollouts", "4000", *SMALL, "--seconds", "4"]
+        process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, text=True,
+                                   stderr=subprocess.PIPE)
+        part = self.folder / (out + ".part")
+        deadline = time.time() + 120
+        while time.time() < deadline and not (part.exists() and part.stat().st_size > 3_000_000):
+            time.sleep(0.01)
+        process.send_signal(how)
+        stderr = process.communicate(timeout=120)[1]
+        return process.returncode, stderr
+
+    def test_interrupt_leaves_a_valid_file_and_resume_finishes_it(self):
+        code, stderr = self.interrupt(signal.SIGINT, "m.h5")
+        self.assertEqual(code, 1, stderr)
+        done = int(re.search(r"interrupted; (\d+) of 4000 rollouts are in m.h5", stderr).group(1))
+        seen = self.inspect("m.h5")
+        self.assertEqual((seen["rollouts"], seen["rollouts_planned"]), (done, 4000))
+        self.assertGreater(done, 0)
+        self.assertLess(done, 4000)
+        total = str(done + 5)
+        self.run_it("generate", "--out", "m.h5", "--resume", "--rollouts", total, "--quiet")
+        self.run_it("generate", "--out", "whole.h5", *SMALL, "--seconds", "4", "--rollouts", total,
+                    "--quiet")
+        self.assertTrue(filecmp.cmp(self.folder / "m.h5", self.folder / "whole.h5", shallow=False))
+
+    def test_a_killed_run_is_resumed_from_what_was_flushed_or_anew(self):
+        code, _ = self.interrupt(signal.SIGKILL, "m.h5")
+        self.assertEqual(code, -signal.SIGKILL)
+        self.assertFalse((self.folder / "m.h5").exists())
+        self.run_it("generate", "--out", "m.h5", "--resume", *SMALL, "--seconds", "4",
+                    "--rollouts", "60", "--quiet", code=None)
+        self.run_it("generate", "--out", "whole.h5", *SMALL, "--seconds", "4", "--rollouts", "60",
+                    "--quiet")
+
+    def test_config_file_and_flags(self):
+        (self.folder / "run.toml").write_text(
+            'grid = "6x7"\nrollouts = 2\nmass = 4.2\ngravity = [0.5, -3.0, 0]\n'
+            'families = ["structural", "bending"]\n\n[generate]\nseconds = 0.2\n\n'
+            '[simulate]\nseconds = 99\n')
+        self.run_it("generate", "--config", "run.toml", "--out", "m.h5", "--rollouts", "3",
+                    "--quiet")
+        seen = self.inspect("m.h5")
+        self.assertEqual((seen["rollouts"], seen["landmarks"], seen["frames"]), (3, 42, 6))
+        self.assertEqual(seen["gravity"], [0.5, -3.0, 0])
+        self.assertEqual(set(seen["source_cloth"]["families"]), {"structural", "bending"})
+        (self.folder / "bad.toml").write_text("grid = \"6x7\"\nrolouts = 2\n")
+        result = self.run_it("generate", "--config", "bad.toml", code=2)
+        self.assertIn("bad.toml:2: key 'rolouts': 'generate' has no such setting", result.stderr)
+        (self.folder / "broken.toml").write_text("grid = \n")
+        result = self.run_it("generate", "--config", "broken.toml", code=2)
+        self.assertIn("broken.toml:1:", result.stderr)
+
+    # ---- simulate --------------------------------------------------------------------------
+
+    def test_simulate_from_a_stored_start_repeats_the_rollout(self):
+        self.generate("m.h5", "--rollouts", "3")
+        self.run_it("simulate", "m.cloth.json", "--start", "m.h5#2", "--seconds", "0.4", "--stride",
+                    "20", "--out", "again.h5", "--quiet")
+        import h5py  # the reader of another program
+        import numpy
+        with h5py.File(self.folder / "m.h5") as made, h5py.File(self.folder / "again.h5") as again:
+            first, second = made["rollouts/000002"], again["rollouts/000000"]
+            numpy.testing.assert_array_equal(first["handles"], second["handles"])
+            # Another order of summation: 400 steps of float rounding on metres, seen 5e-6.
+            numpy.testing.assert_allclose(first["position"], second["position"], atol=1e-4)
+        result = self.run_it("simulate", "m.cloth.json", "--start", "m.h5#3", "--out", "x.h5",
+                             code=2)
+        self.assertIn("m.h5: has rollouts 0 to 2, not 3", result.stderr)
+
+    def test_simulate_with_pins_handles_wind_and_gravity(self):
+        self.generate("m.h5", "--rollouts", "1")
+        import h5py
+        (self.folder / "path.csv").write_text(
+            "time,handle,x,y,z\n0,corner-nw,0,0,0\n0.2,corner-nw,0,1,0\n")
+        self.run_it("simulate", "m.cloth.json", "--pin", "corner-ne", "--handles", "path.csv",
+                    "--gravity", "0", "-1", "0", "--wind", "3", "0", "0", "--drag", "2",
+                    "--seconds", "0.4", "--stride", "100", "--out", "r.h5", "--quiet")
+        with h5py.File(self.folder / "r.h5") as file:
+            position = file["rollouts/000000/position"][:]
+            self.assertEqual(list(file.attrs["wind"]), [3, 0, 0])
+        height = position[:, 0, 1] - position[0, 0, 1]
+        for seen, expected in zip(height, (0, 0.5, 1, 1, 1)):  # linear, then constant
+            self.assertAlmostEqual(seen, expected, places=5)
+        self.assertEqual(abs(position[:, 7] - position[0, 7]).max(), 0)  # the pin
+
+    def test_simulate_from_flat_is_free_fall_without_pins(self):
+        self.generate("m.h5", "--rollouts", "1")
+        self.run_it("simulate", "m.cloth.json", "--drag", "0", "--seconds", "0.5", "--stride", "100",
+                    "--out", "r.h5", "--quiet")
+        import h5py
+        with h5py.File(self.folder / "r.h5") as file:
+            lowest = file["rollouts/000000/position"][-1, :, 1].min()
+        self.assertAlmostEqual(lowest, -9.81e-6 * 500 * 501 / 2, places=4)
+
+    def test_a_blow_up_is_reported_and_warned_of(self):
+        self.run_it("generate", "--out", "m.h5", "--grid", "8x8", "--mass", "0.01", "--rollouts",
+                    "1", "--substeps", "auto", "--seconds", "0.1", "--quiet")
+        result = self.run_it("simulate", "m.cloth.json", "--pin", "corner-nw", "--out", "r.h5",
+                             code=1)
+        self.assertIn("warning: a step of 0.001 s is close to or above the largest stable step",
+                      result.stderr)
+        self.assertRegex(result.stderr, r"blew up: particle \d+ was the first .* in step \d+")
+        self.assertIn("Use --substeps auto", result.stderr)
+        import h5py
+        import numpy
+        with h5py.File(self.folder / "r.h5") as file:
+            self.assertTrue(numpy.isfinite(file["rollouts/000000/position"][:]).all())
+        self.run_it("simulate", "m.cloth.json", "--pin", "corner-nw", "--out", "fine.h5",
+                    "--seconds", "0.2", "--substeps", "auto", "--quiet")
+
+    # ---- demo ------------------------------------------------------------------------------
+
+    def test_demo_writes_what_it_says(self):
+        text = self.run_it("demo", "--seconds", "0.4", "--grid", "12x12", "--quiet").stdout
+        for name in re.findall(r"^(demo/\S+)", text, re.MULTILINE):
+            self.assertGreater((self.folder / name).stat().st_size, 1000)
+        self.assertEqual(len(re.findall(r"^demo/", text, re.MULTILINE)), 4)
+        self.assertIn("144 particles", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,99 @@
+"""Walks the #include lines and fails on an arrow that docs/architecture.md does not have."""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# Folder -> folders it may include, itself aside.
+ALLOWED = {
+    "core": set(),
+    "cloth": {"core"},
+    "physics": {"core"},
+    "sim": {"core", "cloth", "physics"},
+    "backends": {"core", "cloth", "physics", "sim"},
+    "data": {"core", "cloth", "sim"},
+    "learn": {"core", "cloth", "physics", "sim", "data"},
+    "io": {"core", "cloth", "sim", "data"},
+}
+# Public headers belong to the folder that implements them.
+PUBLIC = {
+    "error": "core", "vec3": "core", "version": "core",
+    "cloth": "cloth", "material": "cloth", "sheet": "cloth",
+    "energy": "sim", "environment": "sim", "handles": "sim", "simulation": "sim", "state": "sim",
+    "generate": "data", "motion": "data", "record": "data",
+    "files": "io", "picture": "io",
+    "springtime": "everything",
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+
+
+def owner(include):
+    """The folder a quoted include belongs to, and the backend inside it."""
+    parts = include.split("/")
+    if parts[0] == "springtime":
+        return PUBLIC.get(parts[1].removesuffix(".h"), "unlisted public header"), None
+    return parts[0], parts[1] if parts[0] == "backends" and len(parts) > 2 else None
+
+
+def violations(root):
+    found = []
+    files = [*root.glob("src/**/*.h"), *root.glob("src/**/*.cpp"), *root.glob("src/**/*.cu"),
+             *root.glob("include/springtime/*.h"), *root.glob("apps/**/*.cpp"),
+             *root.glob("apps/**/*.h")]
+    for path in files:
+        inside = path.relative_to(root).parts
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            include = match.group(1)
+            target, backend = owner(include)
+            if inside[0] == "apps":
+                good = "/" not in include or include.startswith("springtime/")
+            elif inside[0] == "include":
+                home = PUBLIC.get(path.stem, "unlisted public header")
+                good = include.startswith("springtime/") and (
+                    home == "everything" or target == home or target in ALLOWED.get(home, set()))
+            else:
+                home = inside[1]
+                good = target == home or target in ALLOWED.get(home, set())
+                if home == "backends" and backend and inside[2] != "registry.cpp":
+                    good = good and backend == inside[2]
+            if not good:
+                found.append(f"{path.relative_to(root)}:{number}: must not include {include}")
+    return found
+
+
+def self_check():
+    """The rule must catch what it is for."""
+    bad = {
+        "src/core/a.cpp": '#include "cloth/x.h"',
+        "src/physics/a.h": '#include "springtime/cloth.h"',
+        "src/sim/a.cpp": '#include "backends/simd/simd.h"',
+        "src/backends/reference/a.cpp": '#include "backends/simd/simd.h"',
+        "src/data/a.cpp": '#include "springtime/files.h"',
+        "include/springtime/state.h": '#include "sim/stepper.h"',
+        "apps/springtime/a.cpp": '#include "sim/stepper.h"',
+    }
+    good = {
+        "src/backends/registry.cpp": '#include "backends/simd/simd.h"',
+        "src/io/b.cpp": '#include "springtime/motion.h"',
+        "apps/springtime/b.cpp": '#include "options.h"',
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, line in {**bad, **good}.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(line + "\n")
+        caught = {line.split(":")[0] for line in violations(root)}
+        if caught != set(bad):
+            sys.exit(f"the rule itself is broken: {sorted(caught ^ set(bad))}")
+
+
+if __name__ == "__main__":
+    self_check()
+    problems = violations(pathlib.Path(sys.argv[1]))
+    print("\n".join(problems) or "all includes point downward")
+    sys.exit(bool(problems))
