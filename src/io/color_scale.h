@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "io/canvas.h"
+
+namespace springtime {
+
+// Colours for the values from low to high. Lightness rises all the way, so that the order survives
+// grey-scale print and colour-blind eyes.
+class ColorScale {
+  public:
+    // Spans the values given; a single value lies in the middle of a range from zero.
+    explicit ColorScale(const std::vector<double>& values);
+
+    double low() const { return low_; }
+    double high() const { return high_; }
+    Color color(double value) const;
+
+    // Both ends, and about `count` round numbers between them.
+    std::vector<double> ticks(int count) const;
+
+  private:
+    double low_ = 0, high_ = 1;
+};
+
+// A bar with numbers beneath it, and the caption to its left.
+void draw_scale(Canvas& canvas, const Box& box, const ColorScale& scale,
+                const std::string& caption);
+
+}  // namespace springtime

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "io/color_scale.h"
+#include "io/layout.h"
+#include "springtime/error.h"
+#include "springtime/picture.h"
+
+namespace springtime {
+
+namespace {
+
+constexpr double kInset = 22;    // [pixel], between the sheet and the edge of its panel
+constexpr double kMaxRise = 14;  // [pixel], of an arc; stays within the inset
+
+// Families that cross but do not cover each other share a panel.
+struct FamilyPanel {
+    std::string title;
+    std::vector<SpringFamily> families;
+    std::vector<std::size_t> springs;
+};
+
+std::vector<FamilyPanel> panels_of(const Cloth& cloth)
+{
+    std::vector<FamilyPanel> panels{
+        {"structural", {SpringFamily::structural}, {}},
+        {"diagonal + antidiagonal", {SpringFamily::diagonal, SpringFamily::antidiagonal}, {}},
+        {"bending", {SpringFamily::bending}, {}},
+    };
+    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
+        for (FamilyPanel& panel : panels) {
+            const auto& families = panel.families;
+            if (std::count(families.begin(), families.end(), cloth.springs.family[s]) > 0) {
+                panel.springs.push_back(s);
+            }
+        }
+    }
+    std::erase_if(panels, [](const FamilyPanel& panel) { return panel.springs.empty(); });
+    return panels;
+}
+
+// From the flat sheet [m] to the page [pixel]; north is at the top.
+class SheetView {
+  public:
+    SheetView(const Cloth& cloth, const Box& box)
+    {
+        const auto by_u = [](SheetPoint a, SheetPoint b) { return a.u < b.u; };
+        const auto by_v = [](SheetPoint a, SheetPoint b) { return a.v < b.v; };
+        const auto [west, east] = std::minmax_element(cloth.rest.begin(), cloth.rest.end(), by_u);
+        const auto [north, south] = std::minmax_element(cloth.rest.begin(), cloth.rest.end(), by_v);
+        centre_ = {(west->u + east->u) / 2, (north->v + south->v) / 2};
+        middle_ = {box.left + box.width / 2.0, box.top + box.height / 2.0};
+        const double length = std::max(east->u - west->u, 1e-9 * cloth.sheet.length);
+        const double width = std::max(south->v - north->v, 1e-9 * cloth.sheet.width);
+        zoom_ = std::min((box.width - 2 * kInset) / length, (box.height - 2 * kInset) / width);
+    }
+
+    Point point(const SheetPoint& p) const
+    {
+        return {middle_.x + zoom_ * (p.u - centre_.u), middle_.y + zoom_ * (p.v - centre_.v)};
+    }
+
+  private:
+    SheetPoint centre_;
+    Point middle_;
+    double zoom_ = 1;  // [pixel/m]
+};
+
+double distance(const Point& a, const Point& b)
+{
+    return std::hypot(b.x - a.x, b.y - a.y);
+}
+
+double median_length(const Cloth& cloth, const SheetView& view,
+                     const std::vector<std::size_t>& springs)
+{
+    std::vector<double> lengths;
+    for (const std::size_t s : springs) {
+        const auto [a, b] = cloth.springs.ends[s];
+        lengths.push_back(distance(view.point(cloth.rest[a]), view.point(cloth.rest[b])));
+    }
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    return *middle;
+}
+
+// Bending springs follow each other along a line, each over half of the one before: arcs to
+// alternating sides keep them apart.
+double arc_side(const Cloth& cloth, int first_end)
+{
+    const int place = cloth.grid && cloth.grid->cols > 0
+                          ? first_end / cloth.grid->cols + first_end % cloth.grid->cols
+                          : first_end;
+    return place % 2 == 0 ? 1 : -1;
+}
+
+// A parabola that rises to `rise` in the middle.
+void draw_arc(Canvas& canvas, const Point& a, const Point& b, double rise, double thickness,
+              const Color& color)
+{
+    constexpr int kPieces = 8;
+    const double size = distance(a, b);
+    if (size == 0) return;
+    const Point normal{-(b.y - a.y) / size, (b.x - a.x) / size};
+    const auto at = [&](int piece) {
+        const double t = double(piece) / kPieces, height = 4 * rise * t * (1 - t);
+        return Point{a.x + t * (b.x - a.x) + height * normal.x,
+                     a.y + t * (b.y - a.y) + height * normal.y};
+    };
+    for (int i = 0; i < kPieces; ++i) {
+        canvas.line(at(i), at(i + 1), thickness, color);
+    }
+}
+
+void draw_family(Canvas& canvas, const Box& box, const Cloth& cloth, const FamilyPanel& panel,
+                 const ColorScale& scale)
+{
+    canvas.fill(box, kPanelTop, kPanelBottom);
+    const SheetView view(cloth, box);
+    const double cell = median_length(cloth, view, panel.springs);
+    const double thickness = std::clamp(0.22 * cell, 0.75, 6.0);
+    for (const std::size_t s : panel.springs) {
+        const auto [i, j] = cloth.springs.ends[s];
+        const Point a = view.point(cloth.rest[i]), b = view.point(cloth.rest[j]);
+        const Color color = scale.color(cloth.springs.stiffness[s]);
+        if (cloth.springs.family[s] == SpringFamily::bending) {
+            const double rise = std::min(0.09 * distance(a, b), kMaxRise) * arc_side(cloth, i);
+            draw_arc(canvas, a, b, rise, 0.4 * thickness, color);
+        } else {
+            canvas.line(a, b, thickness, color);
+        }
+    }
+}
+
+}  // namespace
+
+Picture draw_stiffness(const Cloth& cloth)
+{
+    check_cloth(cloth, "picture: cloth");
+    const auto panels = panels_of(cloth);
+    if (panels.empty()) throw Error("picture: the cloth has no springs; give one that has");
+    const ColorScale scale(cloth.springs.stiffness);
+    const int count = static_cast<int>(panels.size());
+    const int width = std::min((kPageWidth - kMargin * (count + 1)) / count, 900);
+    const double aspect = std::clamp(cloth.sheet.width / cloth.sheet.length, 0.4, 1.6);
+    const int height = static_cast<int>(std::lround(aspect * width));
+    const int top = kMargin + kTitleHeight, below = top + height + kMargin;
+    const int left = (kPageWidth - count * width - (count - 1) * kMargin) / 2;
+
+    Canvas canvas(kPageWidth, below + kScaleHeight + kMargin / 2, kPaper);
+    for (int p = 0; p < count; ++p) {
+        const Box box{left + p * (width + kMargin), top, width, height};
+        canvas.text({double(box.left), double(kMargin)}, panels[p].title, kTextDot, kInk);
+        draw_family(canvas, box, cloth, panels[p], scale);
+    }
+    const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
+    draw_scale(canvas, bar, scale, "stiffness [N/m]");
+    return canvas.finished();
+}
+
+}  // namespace springtime
