@@ -136,7 +136,8 @@ void check_cloth(const Cloth& cloth, std::string_view source)
         throw Error("{}: {} masses for {} particles; give one mass each", source, cloth.mass.size(),
                     particles);
     }
-    if (cloth.grid && std::size_t(cloth.grid->rows) * cloth.grid->cols != particles) {
+    if (cloth.grid && (cloth.grid->rows < 1 || cloth.grid->cols < 1 ||
+                       std::size_t(cloth.grid->rows) * cloth.grid->cols != particles)) {
         throw Error("{}: grid {} x {} but {} particles; make them agree or leave the grid out",
                     source, cloth.grid->rows, cloth.grid->cols, particles);
     }
