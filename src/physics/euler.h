@@ -14,4 +14,15 @@ SPRINGTIME_HD inline void euler_step(Vec3<T>& position, Vec3<T>& velocity,
     position += dt * velocity;
 }
 
+// Adjoint of euler_step: turns the adjoint of the new velocity into that of the old one and returns
+// that of the acceleration. The adjoint of the position stays what it was.
+template <class T>
+SPRINGTIME_HD inline Vec3<T> euler_adjoint(const Vec3<T>& position_adjoint,
+                                           Vec3<T>& velocity_adjoint, const T& mobility,
+                                           const T& dt)
+{
+    velocity_adjoint += dt * position_adjoint;
+    return mobility * velocity_adjoint;
+}
+
 }  // namespace springtime

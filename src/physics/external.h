@@ -12,4 +12,11 @@ SPRINGTIME_HD inline Vec3<T> external_acceleration(const Vec3<T>& velocity, cons
     return gravity + drag * (wind - velocity);
 }
 
+// Adjoint: what the adjoint of the acceleration adds to that of the velocity.
+template <class T>
+SPRINGTIME_HD inline Vec3<T> external_adjoint(const Vec3<T>& acceleration_adjoint, const T& drag)
+{
+    return -(drag * acceleration_adjoint);
+}
+
 }  // namespace springtime

@@ -71,6 +71,72 @@ void lane_step(const SweepCloth& cloth, const Air& air_numbers, const LaneArrays
     }
 }
 
+// Net acceleration of free particles, zero for handles; the state stays as it is.
+void lane_acceleration(const SweepCloth& cloth, const Air& air_numbers, const LaneArrays& arrays,
+                       float* acceleration)
+{
+    const AirPacks air(air_numbers);
+    for (int p = 0; p < cloth.particle_count; ++p) {
+        const Vec position = load_lanes(arrays.position, p);
+        const Vec velocity = load_lanes(arrays.velocity, p);
+        Vec force = load_lanes(arrays.force, p);
+        for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
+            const SweepSpring& spring = cloth.springs[s];
+            const Vec f = spring_force(load_lanes(arrays.position, spring.other) - position,
+                                       load_lanes(arrays.velocity, spring.other) - velocity,
+                                       Pack(spring.rest_length), Pack(spring.stiffness),
+                                       Pack(spring.damping));
+            force += f;
+            store_lanes(arrays.force, spring.other, load_lanes(arrays.force, spring.other) - f);
+        }
+        const Pack free = Pack::load(arrays.mobility + kWidth * p) * Pack(1 / air_numbers.dt);
+        store_lanes(acceleration, p,
+                    free * (Pack(cloth.inverse_mass[p]) * force +
+                            external_acceleration(velocity, air.gravity, air.wind, air.drag)));
+        store_lanes(arrays.force, p, Vec{});
+    }
+}
+
+void lane_adjoint(const SweepCloth& cloth, const Air& air_numbers, const LaneAdjointArrays& arrays)
+{
+    const AirPacks air(air_numbers);
+    for (int p = 0; p < cloth.particle_count; ++p) {
+        Vec velocity_adjoint = load_lanes(arrays.velocity_adjoint, p);
+        Vec a = euler_adjoint(load_lanes(arrays.position_adjoint, p), velocity_adjoint,
+                              Pack::load(arrays.mobility + kWidth * p), air.dt);
+        if (arrays.acceleration_adjoint) a += load_lanes(arrays.acceleration_adjoint, p);
+        store_lanes(arrays.velocity_adjoint, p, velocity_adjoint + external_adjoint(a, air.drag));
+        store_lanes(arrays.force_adjoint, p, Pack(cloth.inverse_mass[p]) * a);
+    }
+    for (int p = 0; p < cloth.particle_count; ++p) {
+        const Vec position = load_lanes(arrays.position, p);
+        const Vec velocity = load_lanes(arrays.velocity, p);
+        const Vec force_adjoint = load_lanes(arrays.force_adjoint, p);
+        Vec position_adjoint = load_lanes(arrays.position_adjoint, p);
+        Vec velocity_adjoint = load_lanes(arrays.velocity_adjoint, p);
+        for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
+            const SweepSpring& spring = cloth.springs[s];
+            const int q = spring.other;
+            const auto back =
+                spring_adjoint(load_lanes(arrays.position, q) - position,
+                               load_lanes(arrays.velocity, q) - velocity, Pack(spring.rest_length),
+                               Pack(spring.stiffness), Pack(spring.damping),
+                               force_adjoint - load_lanes(arrays.force_adjoint, q));
+            position_adjoint -= back.d;
+            velocity_adjoint -= back.v;
+            store_lanes(arrays.position_adjoint, q,
+                        load_lanes(arrays.position_adjoint, q) + back.d);
+            store_lanes(arrays.velocity_adjoint, q,
+                        load_lanes(arrays.velocity_adjoint, q) + back.v);
+            float* parameters = arrays.parameter_adjoint + 2L * kWidth * s;
+            (Pack::load(parameters) + back.stiffness).store(parameters);
+            (Pack::load(parameters + kWidth) + back.damping).store(parameters + kWidth);
+        }
+        store_lanes(arrays.position_adjoint, p, position_adjoint);
+        store_lanes(arrays.velocity_adjoint, p, velocity_adjoint);
+    }
+}
+
 Vec load_grid(float* const (&arrays)[3], long index)
 {
     return {Pack::load(arrays[0] + index), Pack::load(arrays[1] + index),
@@ -167,7 +233,12 @@ void grid_step(const Air& air_numbers, const GridArrays& grid)
 
 KernelSet kernel_set()
 {
-    return {SPRINGTIME_NAME_OF(SPRINGTIME_ISA), kWidth, lane_step, grid_step};
+    return {SPRINGTIME_NAME_OF(SPRINGTIME_ISA),
+            kWidth,
+            lane_step,
+            lane_acceleration,
+            lane_adjoint,
+            grid_step};
 }
 
 }  // namespace springtime::SPRINGTIME_ISA

@@ -30,6 +30,15 @@ struct LaneArrays {
     const float* mobility;
 };
 
+// The way back through a step that began at `position` and `velocity`, in the same layout.
+struct LaneAdjointArrays {
+    const float *position, *velocity, *mobility;
+    float *position_adjoint, *velocity_adjoint;  // of the new state in, of the old state out
+    const float* acceleration_adjoint;  // of the loss on this step's acceleration; may be null
+    float* force_adjoint;               // room for [particle][xyz][lane]
+    float* parameter_adjoint;  // [spring][stiffness, damping][lane], in sweep order; added to
+};
+
 // Where grid springs lead, seen from their first end.
 struct GridOffset {
     int down, right;
@@ -57,6 +66,9 @@ struct KernelSet {
     const char* name;
     int width;  // lanes in a group
     void (*lane_step)(const SweepCloth&, const Air&, const LaneArrays&);
+    void (*lane_acceleration)(const SweepCloth&, const Air&, const LaneArrays&,
+                              float* acceleration);
+    void (*lane_adjoint)(const SweepCloth&, const Air&, const LaneAdjointArrays&);
     void (*grid_step)(const Air&, const GridArrays&);
 };
 
