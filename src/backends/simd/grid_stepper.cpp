@@ -99,8 +99,7 @@ void GridStepper::load(int, const State& state, const Handles& handles)
         place(p, state.position[p], state.velocity[p]);
         mobility_[index(p)] = float(dt_);
     }
-    for (const int p : handles.particles)
-        mobility_[index(p)] = 0;
+    for (const int p : handles.particles) mobility_[index(p)] = 0;
 }
 
 void GridStepper::store(int, State& state) const
