@@ -240,7 +240,7 @@ TEST(ClothErrors, OfTheSheetAndTheGrid)
         error_of([] {
             make_grid_cloth({}, {2, 2}, MaterialField::uniform(-1), MaterialField::uniform(0));
         }),
-        "grid cloth: spring 0 has stiffness -1; it must be finite and not negative");
+        "material layer 1: value -1 must be finite and not negative");
 }
 
 // What check_cloth() says about a 2 x 2 grid after a change.
