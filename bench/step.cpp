@@ -38,8 +38,7 @@ Times measure(const Cloth& cloth, const KernelSet& kernels)
     const auto best =
         bench::best_seconds({[&] { scalar.advance(kSteps); }, [&] { single->advance(kSteps); },
                              [&] {
-                                 for (const auto& batch : batches)
-                                     batch->advance(kSteps);
+                                 for (const auto& batch : batches) batch->advance(kSteps);
                              }},
                             kRounds);
     const double to_us = 1e6 / kSteps;

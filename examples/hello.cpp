@@ -9,8 +9,8 @@ using namespace springtime;
 int main()
 {
     const Sheet sheet{.length = 1.0, .width = 1.0, .mass = 0.2};
-    const Cloth cloth = make_grid_cloth(sheet, {.rows = 16, .cols = 16},
-                                        MaterialField::uniform(50), MaterialField::uniform(0.01));
+    const Cloth cloth = make_grid_cloth(sheet, {.rows = 16, .cols = 16}, MaterialField::uniform(50),
+                                        MaterialField::uniform(0.01));
     Handles pins;
     for (const char* corner : {"corner-nw", "corner-ne"}) {
         pins.particles.push_back(particles_named(cloth, corner).front());

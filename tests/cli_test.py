@@ -52,7 +52,7 @@ class CommandLine(unittest.TestCase):
     def test_bad_input_is_exit_code_2_with_a_message(self):
         for arguments, message in (
             ([], "A subcommand is required"),
-            (["fly"], "fly"),
+            (["fly"], "'fly': no such verb; there are generate, simulate, inspect, demo"),
             (["generate", "--rolouts", "3"], "--rolouts"),
             (["generate", "--grid", "32"], "--grid '32': give ROWSxCOLS, for example 32x32"),
             (["generate", "--source", "felt"], "--source 'felt': unknown"),
@@ -76,7 +76,7 @@ class CommandLine(unittest.TestCase):
         self.generate("m.h5", "--rollouts", "1")
         data = (self.folder / "m.h5").read_bytes()
         (self.folder / "half.h5").write_bytes(data[: len(data) // 2])
-        self.assertIn("truncated", self.run_it("inspect", "half.h5", code=2).stderr)
+        self.assertIn("cut short", self.run_it("inspect", "half.h5", code=2).stderr)
 
     # ---- generate --------------------------------------------------------------------------
 
@@ -135,7 +135,8 @@ class CommandLine(unittest.TestCase):
                                    stderr=subprocess.PIPE)
         part = self.folder / (out + ".part")
         deadline = time.time() + 120
-        while time.time() < deadline and not (part.exists() and part.stat().st_size > 3_000_000):
+        while (time.time() < deadline and process.poll() is None
+               and not (part.exists() and part.stat().st_size > 3_000_000)):
             time.sleep(0.01)
         process.send_signal(how)
         stderr = process.communicate(timeout=120)[1]
@@ -159,10 +160,16 @@ class CommandLine(unittest.TestCase):
         code, _ = self.interrupt(signal.SIGKILL, "m.h5")
         self.assertEqual(code, -signal.SIGKILL)
         self.assertFalse((self.folder / "m.h5").exists())
-        self.run_it("generate", "--out", "m.h5", "--resume", *SMALL, "--seconds", "4",
-                    "--rollouts", "60", "--quiet", code=None)
-        self.run_it("generate", "--out", "whole.h5", *SMALL, "--seconds", "4", "--rollouts", "60",
-                    "--quiet")
+        # What was flushed before the kill is kept when the file is readable, and only then.
+        part = subprocess.run([PROGRAM, "inspect", "m.h5.part", "--json"], cwd=self.folder,
+                              capture_output=True)
+        kept = json.loads(part.stdout)["rollouts"] if part.returncode == 0 else 0
+        self.assertIn(part.returncode, (0, 2))
+        settings = [*SMALL, "--seconds", "4", "--rollouts", str(kept + 20)]
+        again = self.run_it("generate", "--out", "m.h5", "--resume", *settings)
+        self.assertEqual(f"{kept} rollouts were there already" in again.stderr, kept > 0)
+        self.run_it("generate", "--out", "whole.h5", *settings, "--quiet")
+        self.assertTrue(filecmp.cmp(self.folder / "m.h5", self.folder / "whole.h5", shallow=False))
 
     def test_config_file_and_flags(self):
         (self.folder / "run.toml").write_text(

@@ -42,11 +42,9 @@ void append_key(const CLI::Option& option, const std::string& key, const toml::n
         arguments.push_back(flag + "=" + text_of(node, where));
     } else if (option.get_items_expected_min() > 1) {  // a vector: all numbers behind one flag
         arguments.push_back(flag);
-        for (const toml::node& item : *list)
-            arguments.push_back(text_of(item, where));
+        for (const toml::node& item : *list) arguments.push_back(text_of(item, where));
     } else {
-        for (const toml::node& item : *list)
-            arguments.push_back(flag + "=" + text_of(item, where));
+        for (const toml::node& item : *list) arguments.push_back(flag + "=" + text_of(item, where));
     }
 }
 
@@ -70,8 +68,7 @@ std::string toml_value(const CLI::Option& option)
         return one(option.count() > 0 ? values.back() : option.get_default_str());
     }
     std::string list;
-    for (const std::string& value : values)
-        list += (list.empty() ? "" : ", ") + one(value);
+    for (const std::string& value : values) list += (list.empty() ? "" : ", ") + one(value);
     return "[" + list + "]";
 }
 

@@ -48,6 +48,22 @@ void print_table(const std::vector<Row>& rows)
     }
 }
 
+// The north-west and the north-east corner, up to three particles wide: one particle alone would
+// be torn out of such soft cloth.
+Handles held_corners(const Cloth& cloth)
+{
+    const int rows = cloth.grid->rows, cols = cloth.grid->cols;
+    const int size = std::min({3, rows, cols / 2});
+    Handles pins;
+    for (int row = 0; row < size; ++row) {
+        for (int col = 0; col < size; ++col) {
+            pins.particles.push_back(row * cols + col);
+            pins.particles.push_back(row * cols + cols - 1 - col);
+        }
+    }
+    return pins;
+}
+
 int run_demo(const DemoArguments& arguments)
 {
     const fs::path folder = arguments.out;
@@ -59,11 +75,7 @@ int run_demo(const DemoArguments& arguments)
     constexpr double kFrame = 1e-3 * kStride;
     const auto frames = std::size_t(std::max(1.0, std::round(arguments.seconds / kFrame))) + 1;
 
-    Handles pins;
-    for (const char* name : {"corner-nw", "corner-ne"}) {
-        for (const int p : particles_named(cloth, name))
-            pins.particles.push_back(p);
-    }
+    const Handles pins = held_corners(cloth);
     const int substeps = stable_substeps(cloth, options.environment, options.dt);
     options.dt /= substeps;
     Simulation simulation(cloth, flat_state(cloth), pins, options);

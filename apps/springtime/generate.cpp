@@ -98,24 +98,35 @@ Outcome write_rollouts(const GenerateArguments& arguments, const Cloth& cloth,
                         out.string(), old->rollout_count());
         }
     }
-    MotionWriter writer(out, header);
+    check_generate(cloth, run);
     Outcome outcome;
-    for (; old && outcome.rollouts < int(old->rollout_count()); ++outcome.rollouts) {
-        writer.append(old->read(outcome.rollouts));
+    auto writer = std::make_unique<MotionWriter>(out, header);
+    const auto close = [&] {
+        old.reset();
+        if (outcome.rollouts > 0) writer->finish();
+        writer.reset();
+        if (outcome.rollouts == 0) fs::remove(part_of(out));
+    };
+    try {
+        for (; old && outcome.rollouts < int(old->rollout_count()); ++outcome.rollouts) {
+            writer->append(old->read(outcome.rollouts));
+        }
+        if (outcome.rollouts > 0) {
+            note(arguments.common, fmt::format("{} rollouts were there already", outcome.rollouts));
+        }
+        ProgressBar bar("generate", "rollouts", arguments.common.quiet);
+        outcome.finished = generate(
+            cloth, run, outcome.rollouts,
+            [&](int, const Rollout& rollout) {
+                writer->append(rollout);
+                ++outcome.rollouts;
+            },
+            [&](double done, double total) { return bar.show(done, total); });
+    } catch (const Failure&) {
+        close();  // what was finished is kept
+        throw;
     }
-    if (outcome.rollouts > 0) {
-        note(arguments.common, fmt::format("{} rollouts were there already", outcome.rollouts));
-    }
-    ProgressBar bar("generate", "rollouts", arguments.common.quiet);
-    outcome.finished = generate(
-        cloth, run, outcome.rollouts,
-        [&](int, const Rollout& rollout) {
-            writer.append(rollout);
-            ++outcome.rollouts;
-        },
-        [&](double done, double total) { return bar.show(done, total); });
-    old.reset();
-    if (outcome.rollouts > 0) writer.finish();
+    close();
     return outcome;
 }
 

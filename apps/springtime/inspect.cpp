@@ -33,8 +33,7 @@ struct Range {
 Range range_of(const std::vector<double>& values)
 {
     Range range;
-    for (const double value : values)
-        range.add(value);
+    for (const double value : values) range.add(value);
     return range;
 }
 
@@ -66,8 +65,7 @@ void print_histogram(const std::string& title, const std::vector<double>& values
 std::map<std::string, std::size_t> family_counts(const Cloth& cloth)
 {
     std::map<std::string, std::size_t> counts;
-    for (const SpringFamily family : cloth.springs.family)
-        ++counts[std::string(name_of(family))];
+    for (const SpringFamily family : cloth.springs.family) ++counts[std::string(name_of(family))];
     return counts;
 }
 
@@ -94,8 +92,7 @@ void print_cloth(const Cloth& cloth)
     fmt::print("particles  {}", cloth.particle_count());
     if (cloth.grid) fmt::print(" (grid {} x {})", cloth.grid->rows, cloth.grid->cols);
     fmt::print("\nsprings    {}", cloth.springs.spring_count());
-    for (const auto& [family, count] : family_counts(cloth))
-        fmt::print(", {} {}", count, family);
+    for (const auto& [family, count] : family_counts(cloth)) fmt::print(", {} {}", count, family);
     fmt::print("\nstable up to a step of about {:.3g} s\n", largest_stable_step(cloth, {}));
     if (cloth.springs.spring_count() == 0) return;
     print_histogram("stiffness [N/m]", cloth.springs.stiffness);
@@ -153,8 +150,7 @@ MotionRanges ranges_of(const MotionReader& motion, const InspectArguments& argum
     constexpr std::size_t kSample = 16;
     MotionRanges ranges;
     const std::size_t count = motion.rollout_count();
-    for (std::size_t r = 0; r < count; ++r)
-        ranges.frames.add(double(motion.frame_count(r)));
+    for (std::size_t r = 0; r < count; ++r) ranges.frames.add(double(motion.frame_count(r)));
     const std::size_t reads = arguments.full ? count : std::min(count, kSample);
     ProgressBar bar("inspect", "rollouts", arguments.common.quiet);
     for (std::size_t i = 0; i < reads; ++i) {

@@ -19,7 +19,13 @@ std::vector<std::string> merged_arguments(const std::vector<Verb>& verbs,
     const auto verb = std::find_if(verbs.begin(), verbs.end(), [&](const Verb& candidate) {
         return !arguments.empty() && candidate.app->get_name() == arguments[0];
     });
-    if (verb == verbs.end()) return arguments;
+    if (verb == verbs.end()) {
+        if (arguments.empty() || arguments[0].starts_with('-')) return arguments;
+        std::string names;
+        for (const Verb& known : verbs)
+            names += (names.empty() ? "" : ", ") + known.app->get_name();
+        throw Error("'{}': no such verb; there are {}", arguments[0], names);
+    }
     std::vector<std::string> given(arguments.begin() + 1, arguments.end());
     if (const std::string path = argument_value(given, "config"); !path.empty()) {
         const auto more = config_arguments(*verb->app, read_text(path), path, given);
@@ -38,6 +44,7 @@ int run(int argc, char** argv)
 {
     CLI::App root{"Learns mass-spring cloth from motion, and runs it.", "springtime"};
     root.option_defaults()->always_capture_default();
+    root.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     root.set_version_flag("--version", std::string("springtime ") + kVersion);
     root.require_subcommand(1);
     root.footer(

@@ -36,6 +36,8 @@ void add_cloth(CLI::App& verb, ClothOptions& options)
     verb.add_option("--mass", options.mass, "Mass of the whole sheet [kg]");
     verb.add_option("--families", options.families, "Spring families")
         ->delimiter(',')
+        ->take_all()
+        ->default_str("structural diagonal antidiagonal bending")
         ->check(CLI::IsMember({"structural", "diagonal", "antidiagonal", "bending"}));
     verb.add_option("--stiffness", options.stiffness,
                     "Stiffness over the sheet [N/m], in layers: docs/materials.md")

@@ -68,8 +68,7 @@ Handles named_handles(const SimulateArguments& arguments, const Cloth& cloth, co
     Handles handles;
     if (!arguments.handles.empty()) handles = read_handle_paths(arguments.handles, cloth, state);
     std::vector<bool> taken(cloth.particle_count(), false);
-    for (const int p : handles.particles)
-        taken[p] = true;
+    for (const int p : handles.particles) taken[p] = true;
     std::vector<int> pins;
     for (const std::string& name : arguments.pins) {
         for (const int p : particles_named(cloth, name)) {
@@ -87,8 +86,7 @@ Handles named_handles(const SimulateArguments& arguments, const Cloth& cloth, co
     for (std::size_t k = 0; k < handles.key_time.size(); ++k) {
         const auto row = handles.key_position.begin() + std::ptrdiff_t(k * moving);
         all.key_position.insert(all.key_position.end(), row, row + std::ptrdiff_t(moving));
-        for (const int p : pins)
-            all.key_position.push_back(state.position[p]);
+        for (const int p : pins) all.key_position.push_back(state.position[p]);
     }
     return all;
 }
@@ -125,8 +123,7 @@ void print_result(const SimulateArguments& arguments, const Simulation& simulati
 {
     const State& state = simulation.state();
     double lowest = HUGE_VAL;
-    for (const Vec3d& x : state.position)
-        lowest = std::min(lowest, x.y);
+    for (const Vec3d& x : state.position) lowest = std::min(lowest, x.y);
     if (arguments.common.json) {
         const nlohmann::json result{
             {"out", arguments.out}, {"frames", rollout.frame_count},      {"seconds", state.time},
@@ -199,6 +196,7 @@ Verb add_simulate(CLI::App& root)
                      "corner-se, edge-north, edge-south, edge-west, edge-east, center, "
                      "particle:INDEX, grid:ROW,COL")
         ->allow_extra_args(false)
+        ->take_all()
         ->type_name("NAME");
     verb->add_option("--handles", arguments->handles, "CSV of moving handles: time,handle,x,y,z")
         ->type_name("FILE");

@@ -45,7 +45,7 @@ class MotionReader {
     std::size_t rollout_count() const;
     std::size_t frame_count(std::size_t rollout) const;
     Rollout read(std::size_t rollout) const;
-    // Frames [first, first + count) only.
+    // Frames [first, first + count) only. Times count from the first of them: handle keys shift.
     Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const;
 
   private:

@@ -24,6 +24,9 @@ struct GenerateOptions {
 // Takes finished rollouts in the order of their index.
 using RolloutSink = std::function<void(int index, const Rollout&)>;
 
+// Throws Error unless rollouts of this cloth can be made with these options.
+void check_generate(const Cloth& cloth, const GenerateOptions& options);
+
 // Start and anchors of rollout `index`; depends on the seed and the index alone.
 struct RolloutStart {
     State state;

@@ -32,8 +32,7 @@ void parallel_for(int count, int threads, const std::function<void(int)>& work)
     };
     {
         std::vector<std::jthread> helpers;
-        for (int t = 1; t < std::min(threads, count); ++t)
-            helpers.emplace_back(run);
+        for (int t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(run);
         run();
     }
     if (failure) std::rethrow_exception(failure);

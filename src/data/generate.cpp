@@ -35,27 +35,6 @@ Vec3d rotated(const Quaternion& q, const Vec3d& v)
     return v + 2 * q.w * once + 2.0 * cross(axis, once);
 }
 
-void check_options(const Cloth& cloth, const GenerateOptions& options)
-{
-    if (!cloth.grid) throw Error("generate: anchors need a grid cloth");
-    if (options.rollouts < 1) throw Error("generate: {} rollouts; at least 1", options.rollouts);
-    if (options.stride < 1) throw Error("generate: stride {}; at least 1 step", options.stride);
-    if (!(options.dt > 0)) throw Error("generate: time step {} s; it must be positive", options.dt);
-    if (!(options.seconds >= options.dt * options.stride)) {
-        throw Error(
-            "generate: {} s is shorter than one frame of {} s; raise --seconds or lower "
-            "--stride",
-            options.seconds, options.dt * options.stride);
-    }
-    const int side = std::min(cloth.grid->rows, cloth.grid->cols);
-    if (options.anchors < 0 || options.anchor_size < 1 || options.anchor_size > side) {
-        throw Error(
-            "generate: {} anchors of {} x {} particles; the count must not be negative and "
-            "the size 1 to {}",
-            options.anchors, options.anchor_size, options.anchor_size, side);
-    }
-}
-
 // Squares of particles at random places that do not overlap.
 Handles random_anchors(const Grid& grid, const GenerateOptions& options, Random& random)
 {
@@ -94,14 +73,35 @@ int rollouts_in_memory(const Cloth& cloth, std::size_t frames, int threads)
 
 }  // namespace
 
+void check_generate(const Cloth& cloth, const GenerateOptions& options)
+{
+    check_cloth(cloth, "generate");
+    if (!cloth.grid) throw Error("generate: anchors need a grid cloth");
+    if (options.rollouts < 1) throw Error("generate: {} rollouts; at least 1", options.rollouts);
+    if (options.stride < 1) throw Error("generate: stride {}; at least 1 step", options.stride);
+    if (!(options.dt > 0)) throw Error("generate: time step {} s; it must be positive", options.dt);
+    if (!(options.seconds >= options.dt * options.stride)) {
+        throw Error(
+            "generate: {} s is shorter than one frame of {} s; raise --seconds or lower "
+            "--stride",
+            options.seconds, options.dt * options.stride);
+    }
+    const int side = std::min(cloth.grid->rows, cloth.grid->cols);
+    if (options.anchors < 0 || options.anchor_size < 1 || options.anchor_size > side) {
+        throw Error(
+            "generate: {} anchors of {} x {} particles; the count must not be negative and "
+            "the size 1 to {}",
+            options.anchors, options.anchor_size, options.anchor_size, side);
+    }
+}
+
 RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, int index)
 {
-    check_options(cloth, options);
+    check_generate(cloth, options);
     Random random = Random::stream(options.seed, index);
     RolloutStart start{flat_state(cloth), {}};
     const Quaternion rotation = random_rotation(random);
-    for (Vec3d& x : start.state.position)
-        x = rotated(rotation, x);
+    for (Vec3d& x : start.state.position) x = rotated(rotation, x);
     start.handles = random_anchors(*cloth.grid, options, random);
     return start;
 }
@@ -109,8 +109,7 @@ RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, in
 bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
               const RolloutSink& sink, const ProgressHook& progress)
 {
-    check_cloth(cloth, "generate");
-    check_options(cloth, options);
+    check_generate(cloth, options);
     const SimulationOptions step{options.dt, options.environment, options.device};
     const std::size_t frames =
         std::size_t(std::llround(options.seconds / (options.dt * options.stride))) + 1;
@@ -132,8 +131,7 @@ bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
     const auto make_group = [&](int group) {
         const int begin = first + group * width, end = std::min(begin + width, options.rollouts);
         std::vector<RolloutStart> starts;
-        for (int i = begin; i < end; ++i)
-            starts.push_back(random_start(cloth, options, i));
+        for (int i = begin; i < end; ++i) starts.push_back(random_start(cloth, options, i));
         const auto rollouts = record_batch(cloth, step, starts, frames, options.stride,
                                            [&] { return told(starts.size()); });
         if (rollouts.empty()) {
@@ -141,8 +139,7 @@ bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
             return;
         }
         turnstile.pass(group, [&] {
-            for (int i = begin; i < end; ++i)
-                sink(i, rollouts[i - begin]);
+            for (int i = begin; i < end; ++i) sink(i, rollouts[i - begin]);
         });
     };
     parallel_for(groups, threads, [&](int group) {

@@ -10,8 +10,7 @@ std::vector<Vec3d> acceleration(const ForceTable<double>& table, const Handles& 
     for (std::size_t p = 0; p < result.size(); ++p) {
         result[p] = particle_acceleration(table, p, result[p], state.velocity[p]);
     }
-    for (const int p : handles.particles)
-        result[p] = {};
+    for (const int p : handles.particles) result[p] = {};
     return result;
 }
 

@@ -36,8 +36,7 @@ struct ForceTable {
           wind(vec3_cast<Real>(environment.wind)),
           drag(Real(environment.drag))
     {
-        for (const double mass : cloth.mass)
-            inverse_mass.push_back(Real(1 / mass));
+        for (const double mass : cloth.mass) inverse_mass.push_back(Real(1 / mass));
     }
 };
 

@@ -15,10 +15,8 @@ double largest_eigenvalue(const Cloth& cloth, const std::vector<double>& weight)
     const std::size_t count = cloth.particle_count();
     std::vector<double> x(2 * count), y(2 * count), root(count);
     Random random(1);
-    for (double& value : x)
-        value = random.uniform() - 0.5;
-    for (std::size_t p = 0; p < count; ++p)
-        root[p] = 1 / std::sqrt(cloth.mass[p]);
+    for (double& value : x) value = random.uniform() - 0.5;
+    for (std::size_t p = 0; p < count; ++p) root[p] = 1 / std::sqrt(cloth.mass[p]);
 
     double eigenvalue = 0;
     for (int iteration = 0; iteration < 1000; ++iteration) {
@@ -46,8 +44,7 @@ double largest_eigenvalue(const Cloth& cloth, const std::vector<double>& weight)
         const double last = eigenvalue;
         eigenvalue = xy / xx;
         const double scale = 1 / std::sqrt(yy);
-        for (std::size_t i = 0; i < x.size(); ++i)
-            x[i] = scale * y[i];
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] = scale * y[i];
         if (std::abs(eigenvalue - last) < 1e-6 * eigenvalue) break;
     }
     return eigenvalue;

@@ -22,14 +22,11 @@ class PlainLane {
         steps_ = 0;
         position_.clear();
         velocity_.clear();
-        for (const Vec3d& x : state.position)
-            position_.push_back(vec3_cast<Real>(x));
-        for (const Vec3d& v : state.velocity)
-            velocity_.push_back(vec3_cast<Real>(v));
+        for (const Vec3d& x : state.position) position_.push_back(vec3_cast<Real>(x));
+        for (const Vec3d& v : state.velocity) velocity_.push_back(vec3_cast<Real>(v));
         force_.assign(position_.size(), {});
         mobility_.assign(position_.size(), Real(dt_));
-        for (const int p : handles.particles)
-            mobility_[p] = Real(0);
+        for (const int p : handles.particles) mobility_[p] = Real(0);
     }
 
     void store(State& state) const
@@ -43,8 +40,7 @@ class PlainLane {
 
     void advance(int steps)
     {
-        for (int i = 0; i < steps; ++i)
-            step();
+        for (int i = 0; i < steps; ++i) step();
     }
 
   private:

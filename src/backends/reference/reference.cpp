@@ -22,8 +22,7 @@ class ReferenceStepper : public Stepper {
     void store(int lane, State& state) const override { lanes_[lane].store(state); }
     void advance(int steps) override
     {
-        for (auto& lane : lanes_)
-            lane.advance(steps);
+        for (auto& lane : lanes_) lane.advance(steps);
     }
     std::string name() const override { return "reference"; }
 

@@ -95,12 +95,15 @@ void GridStepper::load(int, const State& state, const Handles& handles)
     handles_ = handles;
     start_time_ = state.time;
     steps_ = 0;
+    for (int axis = 0; axis < 3; ++axis) {  // a blow-up leaves NaN in the filling behind each row
+        std::fill(position_[axis].begin(), position_[axis].end(), 0.0f);
+        std::fill(velocity_[axis].begin(), velocity_[axis].end(), 0.0f);
+    }
     for (std::size_t p = 0; p < rows_ * cols_; ++p) {
         place(p, state.position[p], state.velocity[p]);
         mobility_[index(p)] = float(dt_);
     }
-    for (const int p : handles.particles)
-        mobility_[index(p)] = 0;
+    for (const int p : handles.particles) mobility_[index(p)] = 0;
 }
 
 void GridStepper::store(int, State& state) const

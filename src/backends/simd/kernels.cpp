@@ -215,8 +215,7 @@ void grid_step(const Air& air_numbers, const GridArrays& grid)
         for (int col = 0; col < grid.pitch; col += kWidth) {
             const long here = long(row) * grid.pitch + col;
             Vec force = rows.load(total + col);
-            for (int o = 0; o < grid.offset_count; ++o)
-                force -= rows.load(arriving[o] + col);
+            for (int o = 0; o < grid.offset_count; ++o) force -= rows.load(arriving[o] + col);
             Vec position = load_grid(grid.position, here);
             Vec velocity = load_grid(grid.velocity, here);
             const Vec acceleration =

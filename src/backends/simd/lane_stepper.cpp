@@ -39,8 +39,7 @@ LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
             {high, float(set.rest_length[s]), float(set.stiffness[s]), float(set.damping[s])});
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    for (const double mass : cloth.mass)
-        inverse_mass_.push_back(float(1 / mass));
+    for (const double mass : cloth.mass) inverse_mass_.push_back(float(1 / mass));
 
     const std::size_t numbers = particle_count_ * kernels_.width;
     position_.assign(3 * numbers, 0);
@@ -64,11 +63,9 @@ void LaneStepper::load(int lane, const State& state, const Handles& handles)
     for (std::size_t p = 0; p < particle_count_; ++p) {
         place(lane, p, state.position[p], state.velocity[p]);
         mobility_[p * kernels_.width + lane] = float(dt_);
-        for (int axis = 0; axis < 3; ++axis)
-            force_[index(p, axis, lane)] = 0;
+        for (int axis = 0; axis < 3; ++axis) force_[index(p, axis, lane)] = 0;
     }
-    for (const int p : handles.particles)
-        mobility_[p * kernels_.width + lane] = 0;
+    for (const int p : handles.particles) mobility_[p * kernels_.width + lane] = 0;
 }
 
 void LaneStepper::store(int lane, State& state) const
@@ -89,8 +86,7 @@ void LaneStepper::advance(int steps)
     const LaneArrays arrays{position_.data(), velocity_.data(), force_.data(), mobility_.data()};
     for (int i = 0; i < steps; ++i) {
         kernels_.lane_step(cloth, air_, arrays);
-        for (Lane& lane : lanes_)
-            ++lane.steps;
+        for (Lane& lane : lanes_) ++lane.steps;
         place_moving_handles();
     }
 }

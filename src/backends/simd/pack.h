@@ -65,8 +65,7 @@ inline Pack sqrt(Pack a)
 #elif defined(__SSE__)
     return Pack(Pack::Lanes(_mm_sqrt_ps(__m128(a.lanes))));
 #else
-    for (int i = 0; i < kWidth; ++i)
-        a.lanes[i] = std::sqrt(a.lanes[i]);
+    for (int i = 0; i < kWidth; ++i) a.lanes[i] = std::sqrt(a.lanes[i]);
     return a;
 #endif
 }

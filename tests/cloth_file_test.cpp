@@ -1,0 +1,327 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "io/text_file.h"
+#include "springtime/files.h"
+#include "springtime/version.h"
+#include "temp_folder.h"
+
+namespace springtime {
+namespace {
+
+using nlohmann::json;
+
+// Three particles, two springs, and numbers that no short decimal stands for.
+Cloth small_cloth()
+{
+    Cloth cloth;
+    cloth.sheet = {2.0, 1.0 / 3, 0.1 + 0.2};
+    cloth.rest = {{-0.0, 0}, {std::nextafter(2.0, 1), 1e-300}, {1 / 7.0, 1 / 3.0}};
+    cloth.mass = {0.1, 0.2, std::numeric_limits<double>::min()};
+    cloth.springs.ends = {{0, 1}, {2, 0}};
+    cloth.springs.family = {SpringFamily::bending, SpringFamily::diagonal};
+    cloth.springs.rest_length = {M_PI, std::numeric_limits<double>::denorm_min()};
+    cloth.springs.stiffness = {std::numeric_limits<double>::max(), 1e22};
+    cloth.springs.damping = {0, 123456789.123456789};
+    return cloth;
+}
+
+void expect_same(const Cloth& a, const Cloth& b)
+{
+    EXPECT_EQ(a.sheet.length, b.sheet.length);
+    EXPECT_EQ(a.sheet.width, b.sheet.width);
+    EXPECT_EQ(a.sheet.mass, b.sheet.mass);
+    ASSERT_EQ(a.grid.has_value(), b.grid.has_value());
+    if (a.grid) {
+        EXPECT_EQ(a.grid->rows, b.grid->rows);
+        EXPECT_EQ(a.grid->cols, b.grid->cols);
+    }
+    ASSERT_EQ(a.rest.size(), b.rest.size());
+    for (std::size_t p = 0; p < a.rest.size(); ++p) {
+        EXPECT_EQ(a.rest[p].u, b.rest[p].u);
+        EXPECT_EQ(a.rest[p].v, b.rest[p].v);
+        EXPECT_EQ(std::signbit(a.rest[p].u), std::signbit(b.rest[p].u));
+    }
+    EXPECT_EQ(a.mass, b.mass);
+    EXPECT_EQ(a.springs.ends, b.springs.ends);
+    EXPECT_EQ(a.springs.family, b.springs.family);
+    EXPECT_EQ(a.springs.rest_length, b.springs.rest_length);
+    EXPECT_EQ(a.springs.stiffness, b.springs.stiffness);
+    EXPECT_EQ(a.springs.damping, b.springs.damping);
+}
+
+// A 6 x 5 grid with parameters of full precision.
+Cloth grid_cloth()
+{
+    Cloth cloth;
+    cloth.sheet = {1.1, 0.9, 0.3};
+    cloth.grid = Grid{6, 5};
+    for (int p = 0; p < 30; ++p) {
+        cloth.rest.push_back({1.1 * (p % 5) / 4, 0.9 * (p / 5) / 5});
+    }
+    cloth.mass.assign(30, 0.01);
+    for (int p = 0; p + 1 < 30; ++p) {
+        cloth.springs.ends.push_back({p, p + 1});
+        cloth.springs.family.push_back(kSpringFamilies[p % 4]);
+        cloth.springs.rest_length.push_back(std::sqrt(p + 1.0));
+        cloth.springs.stiffness.push_back(25 * std::exp(p / 3.0));
+        cloth.springs.damping.push_back(1.0 / (p + 3));
+    }
+    return cloth;
+}
+
+TEST(ClothFile, GivesBackEveryDoubleExactly)
+{
+    expect_same(cloth_from_json(cloth_to_json(small_cloth()), "text"), small_cloth());
+    expect_same(cloth_from_json(cloth_to_json(grid_cloth()), "text"), grid_cloth());
+}
+
+TEST(ClothFile, RoundTripOfFiles)
+{
+    const TempFolder folder;
+    write_cloth(folder / "cloth.json", grid_cloth());
+    expect_same(read_cloth(folder / "cloth.json"), grid_cloth());
+    EXPECT_FALSE(std::filesystem::exists(folder / "cloth.json.part"));
+    const std::string before = bytes_of(folder / "cloth.json");
+    write_cloth(folder / "cloth.json", grid_cloth());
+    EXPECT_EQ(bytes_of(folder / "cloth.json"), before);
+}
+
+TEST(ClothFile, HoldsWhatTheFormatSays)
+{
+    const json found = json::parse(cloth_to_json(grid_cloth()));
+    EXPECT_EQ(found["format"], "springtime-cloth");
+    EXPECT_EQ(found["version"], 1);
+    EXPECT_EQ(found["units"], "m, kg, s, N");
+    EXPECT_EQ(found["sheet"]["width"], 0.9);
+    EXPECT_EQ(found["grid"]["rows"], 6);
+    EXPECT_EQ(found["particles"]["count"], 30);
+    EXPECT_EQ(found["particles"]["mass"], 0.01);  // one number, since all are equal
+    EXPECT_EQ(found["springs"]["count"], 29);
+    EXPECT_EQ(found["springs"]["ends"][28], (json{28, 29}));
+    EXPECT_EQ(found["springs"]["family_names"][found["springs"]["family"][3].get<int>()],
+              "bending");
+    EXPECT_FALSE(json::parse(cloth_to_json(small_cloth())).contains("grid"));
+    EXPECT_EQ(json::parse(cloth_to_json(small_cloth()))["particles"]["mass"].size(), 3u);
+}
+
+TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
+{
+    const std::string page = read_text(SPRINGTIME_SOURCE_DIR "/docs/formats.md");
+    const std::string fence = "```json\n";
+    const std::size_t begin = page.find(fence) + fence.size();
+    const Cloth cloth =
+        cloth_from_json(page.substr(begin, page.find("```", begin) - begin), "page");
+    EXPECT_EQ(cloth.mass, (std::vector<double>{0.1, 0.1}));
+    ASSERT_EQ(cloth.springs.spring_count(), 1u);
+    EXPECT_EQ(cloth.springs.stiffness[0], 25);
+    EXPECT_EQ(cloth.springs.family[0], SpringFamily::structural);
+    EXPECT_FALSE(cloth.grid.has_value());
+}
+
+TEST(ClothFile, LinesAreFilledButNotLong)
+{
+    const std::string text = cloth_to_json(grid_cloth());
+    std::size_t lines = 0, longest = 0;
+    for (std::size_t at = 0; at < text.size(); ++lines) {
+        const std::size_t end = text.find('\n', at);
+        longest = std::max(longest, end - at);
+        at = end + 1;
+    }
+    EXPECT_LE(longest, 100u);
+    EXPECT_LT(lines, text.size() / 40);  // 176 entries, so far fewer lines than numbers
+}
+
+TEST(ClothFile, RefusesToWriteABadCloth)
+{
+    Cloth cloth = grid_cloth();
+    cloth.springs.stiffness[3] = std::nan("");
+    EXPECT_EQ(error_of([&] { cloth_to_json(cloth); }),
+              "cloth: spring 3 has stiffness nan; it must be finite and not negative");
+}
+
+// The message for the small cloth after `change`.
+template <class Change>
+std::string error_after(Change change)
+{
+    json document = json::parse(cloth_to_json(grid_cloth()));
+    change(document);
+    return error_of([&] { cloth_from_json(document.dump(), "a.json"); });
+}
+
+TEST(ClothFile, NamesWhatIsNoClothFile)
+{
+    const auto error = [](std::string_view text) {
+        return error_of([&] { cloth_from_json(text, "a.json"); });
+    };
+    EXPECT_EQ(error(""), "a.json: is empty; a cloth file is needed, make it again");
+    EXPECT_EQ(
+        error("hello"),
+        "a.json: is no JSON, from line 1 on; a cloth file is needed, copy it or make it again");
+    EXPECT_EQ(
+        error("{\"format\":\n\"springtime-cloth\",\n\"version\": 1,,}"),
+        "a.json: is no JSON, from line 3 on; a cloth file is needed, copy it or make it again");
+    const std::string other =
+        "a.json: JSON without \"format\": \"springtime-cloth\"; a cloth file is needed "
+        "(docs/formats.md)";
+    for (const char* text :
+         {"{}", "[]", "3", "null", "{\"format\": 1}", "{\"format\": \"gltf\"}"}) {
+        EXPECT_EQ(error(text), other);
+    }
+}
+
+TEST(ClothFile, NamesANewerVersion)
+{
+    EXPECT_EQ(error_after([](json& d) { d["version"] = 2; }),
+              std::string("a.json: cloth file version 2, but springtime ") + kVersion +
+                  " reads version 1; update springtime");
+}
+
+TEST(ClothFile, NamesMissingKeys)
+{
+    EXPECT_EQ(error_after([](json& d) { d.erase("version"); }),
+              "a.json: 'version' is missing; write it as docs/formats.md says");
+    EXPECT_EQ(error_after([](json& d) { d["sheet"].erase("mass"); }),
+              "a.json: 'sheet.mass' is missing; write it as docs/formats.md says");
+    EXPECT_EQ(error_after([](json& d) { d["springs"].erase("damping"); }),
+              "a.json: 'springs.damping' is missing; write it as docs/formats.md says");
+}
+
+TEST(ClothFile, NamesWrongTypes)
+{
+    EXPECT_EQ(error_after([](json& d) { d["sheet"]["length"] = "2 m"; }),
+              "a.json: 'sheet.length' is text; a number is needed");
+    EXPECT_EQ(error_after([](json& d) { d["springs"] = 3; }),
+              "a.json: 'springs' is a number; an object is needed");
+    EXPECT_EQ(error_after([](json& d) { d["springs"]["stiffness"][4] = nullptr; }),
+              "a.json: 'springs.stiffness[4]' is null; a number is needed");
+    EXPECT_EQ(error_after([](json& d) {
+                  d["springs"]["ends"][4] = {1, 2, 3};
+              }),
+              "a.json: 'springs.ends[4]' has 3 entries; two are needed");
+    EXPECT_EQ(error_after([](json& d) { d["springs"]["ends"][4][1] = 2.5; }),
+              "a.json: 'springs.ends[4][1]' is a number; an integer is needed");
+    EXPECT_EQ(error_after([](json& d) { d["particles"]["rest"] = true; }),
+              "a.json: 'particles.rest' is true or false; an array is needed");
+}
+
+TEST(ClothFile, NamesWrongValues)
+{
+    EXPECT_EQ(error_after([](json& d) { d["units"] = "cm"; }),
+              "a.json: 'units' is \"cm\"; convert all numbers to \"m, kg, s, N\"");
+    EXPECT_EQ(error_after([](json& d) { d["sheet"]["mass"] = -1; }),
+              "a.json: 'sheet.mass' is -1; it must be positive");
+    EXPECT_EQ(error_after([](json& d) { d["particles"]["count"] = 31; }),
+              "a.json: 'particles.rest' has 30 entries for 31 particles; give one each");
+    EXPECT_EQ(error_after([](json& d) { d["particles"]["count"] = 18446744073709551615u; }),
+              "a.json: 'particles.count' is 18446744073709551615; 0 to 2147483647 is needed");
+    EXPECT_EQ(error_after([](json& d) { d["springs"]["damping"].push_back(1); }),
+              "a.json: 'springs.damping' has 30 entries for 29 springs; give one each");
+    EXPECT_EQ(error_after([](json& d) {
+                  d["springs"]["ends"][2] = {30, 1};
+              }),
+              "a.json: 'springs.ends[2][0]' is 30; 0 to 29 is needed");
+    EXPECT_EQ(error_after([](json& d) { d["springs"]["family"][2] = 4; }),
+              "a.json: 'springs.family[2]' is 4; 0 to 3 is needed");
+    EXPECT_EQ(
+        error_after([](json& d) { d["springs"]["family_names"][1] = "twisted"; }),
+        "a.json: unknown spring family \"twisted\"; use structural, diagonal, antidiagonal or "
+        "bending");
+    EXPECT_EQ(error_after([](json& d) { d["grid"]["rows"] = -6; }),
+              "a.json: 'grid.rows' is -6; 1 to 2147483647 is needed");
+    EXPECT_EQ(error_after([](json& d) { d["grid"]["rows"] = 7; }),
+              "a.json: grid 7 x 5 but 30 particles; make them agree or leave the grid out");
+    EXPECT_EQ(error_after([](json& d) { d["springs"]["stiffness"][0] = -5; }),
+              "a.json: spring 0 has stiffness -5; it must be finite and not negative");
+}
+
+// Text of any kind gives a cloth or an Error; sanitisers watch the rest.
+bool reads(const std::string& text)
+{
+    try {
+        cloth_from_json(text, "text");
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+TEST(ClothFile, SurvivesEveryTruncation)
+{
+    const std::string whole = cloth_to_json(small_cloth());
+    // The last two bytes are the closing brace and a newline; all before are needed.
+    for (std::size_t size = 0; size + 1 < whole.size(); ++size) {
+        EXPECT_FALSE(reads(whole.substr(0, size))) << size;
+    }
+    EXPECT_TRUE(reads(whole));
+}
+
+TEST(ClothFile, SurvivesFlippedBytes)
+{
+    const std::string whole = cloth_to_json(small_cloth());
+    std::mt19937 random(3);
+    int refused = 0;
+    for (int trial = 0; trial < 5000; ++trial) {
+        std::string text = whole;
+        text[random() % text.size()] = char(random());
+        refused += reads(text) ? 0 : 1;
+    }
+    EXPECT_GT(refused, 2500);  // half the bytes are structure; a blank or a digit may well pass
+}
+
+TEST(ClothFile, SurvivesHostileText)
+{
+    EXPECT_FALSE(reads(std::string(200'000, '[')));
+    EXPECT_FALSE(reads(std::string(200'000, '[') + std::string(200'000, ']')));
+    EXPECT_FALSE(reads(std::string("{\"format\": \"springtime-cloth\", \"version\": 1e999}")));
+    EXPECT_FALSE(reads(std::string("{\"format\": \"\xff\xfe\"}")));
+    EXPECT_FALSE(reads(std::string(1000, '\0')));
+}
+
+TEST(TextFile, NamesWhatCannotBeRead)
+{
+    const TempFolder folder;
+    const std::string lost = (folder / "lost.json").string();
+    EXPECT_EQ(error_of([&] { read_cloth(lost); }), lost + ": no such file; check the name");
+    EXPECT_EQ(error_of([&] { read_cloth(folder / ""); }),
+              (folder / "").string() + ": is a directory; name a file in it");
+}
+
+TEST(TextFile, NamesWhatCannotBeWritten)
+{
+    const TempFolder folder;
+    const std::string lost = (folder / "no" / "a.txt").string();
+    EXPECT_EQ(error_of([&] { write_text(lost, "x"); }), lost + ": there is no directory " +
+                                                            (folder / "no").string() +
+                                                            "; make it first or name another");
+    EXPECT_EQ(error_of([&] { write_text("", "x"); }), "output file: the name is empty; give one");
+    // Where the part cannot be made, the old file stays.
+    const std::filesystem::path kept = folder / "kept.txt";
+    write_text(kept, "old");
+    std::filesystem::create_directory(part_path(kept));
+    EXPECT_EQ(error_of([&] { write_text(kept, "new"); }),
+              kept.string() +
+                  ": cannot be written (Is a directory); check permissions and free "
+                  "space, or name another");
+    EXPECT_EQ(read_text(kept), "old");
+}
+
+TEST(TextFile, NamesAFullDisk)
+{
+    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+    const TempFolder folder;
+    const std::filesystem::path path = folder / "a.txt";
+    std::filesystem::create_symlink("/dev/full", part_path(path));
+    EXPECT_EQ(error_of([&] { write_text(path, "x"); }),
+              path.string() +
+                  ": cannot be written (No space left on device); check permissions and "
+                  "free space, or name another");
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+}  // namespace
+}  // namespace springtime
