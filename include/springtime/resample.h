@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "springtime/motion.h"
+#include "springtime/sheet.h"
+
+namespace springtime {
+
+// Takes fields over the landmarks of a source to the particles of a surrogate. Every particle has
+// three landmarks around it in the flat sheet, with barycentric weights: they sum to one, and an
+// affine motion of the landmarks is reproduced to rounding.
+class Resampler {
+  public:
+    struct Weights {
+        std::array<int, 3> landmark{};
+        std::array<double, 3> weight{};  // zero where a landmark does not count
+    };
+
+    // Throws Error when the landmarks do not span the plane.
+    Resampler(const std::vector<SheetPoint>& landmarks, const std::vector<SheetPoint>& particles);
+
+    const std::vector<Weights>& weights() const { return weights_; }
+    std::size_t landmark_count() const { return landmark_count_; }
+    std::size_t particle_count() const { return weights_.size(); }
+
+    // Any field of three components per landmark, one frame or several: positions, velocities,
+    // accelerations, forces.
+    std::vector<float> apply(std::span<const float> field) const;
+
+    // A rollout of the landmarks as one of the particles. A particle that hangs on a handle is a
+    // handle: it stands still where the first frame has it, or follows the weighted path of its
+    // landmarks when handles move.
+    Rollout apply(const Rollout& rollout, double frame_interval) const;
+
+  private:
+    std::size_t landmark_count_ = 0;
+    std::vector<Weights> weights_;
+};
+
+}  // namespace springtime
