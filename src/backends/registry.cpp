@@ -30,4 +30,17 @@ std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const Simulation
     return make_simd_batch(cloth, options, best_instruction_set());
 }
 
+std::unique_ptr<Tape<float>> make_fast_tape(const Cloth& cloth, const SimulationOptions& options,
+                                            const TapeOptions& tape)
+{
+    return make_simd_tape(cloth, options, tape, best_instruction_set());
+}
+
+std::unique_ptr<Tape<double>> make_reference_tape(const Cloth& cloth,
+                                                  const SimulationOptions& options,
+                                                  const TapeOptions& tape)
+{
+    return make_plain_tape(cloth, options, tape);
+}
+
 }  // namespace springtime

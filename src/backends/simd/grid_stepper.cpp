@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "backends/simd/lane_stepper.h"
+#include "backends/simd/sweep_table.h"
 #include "core/assert.h"
 
 namespace springtime {

@@ -43,98 +43,112 @@ void store_lanes(float* array, int particle, const Vec& value)
     value.z.store(to + 2 * kWidth);
 }
 
-// A particle's springs to higher numbers come last, so after them its force is complete and no
-// later spring reads it: it can move at once, in the same sweep.
-void lane_step(const SweepCloth& cloth, const Air& air_numbers, const LaneArrays& arrays)
+// Acceleration of particle p, given that every spring from lower numbers has added its part to
+// `force`: the springs to higher numbers come last, so after them the force is complete.
+Vec sweep_acceleration(const SweepCloth& cloth, const AirPacks& air, float* force, int p,
+                       const LaneState& from, const Vec& position, const Vec& velocity)
+{
+    Vec total = load_lanes(force, p);
+    for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
+        const SweepSpring& spring = cloth.springs[s];
+        const Vec f =
+            spring_force(load_lanes(from.position, spring.other) - position,
+                         load_lanes(from.velocity, spring.other) - velocity,
+                         Pack(spring.rest_length), Pack(spring.stiffness), Pack(spring.damping));
+        total += f;
+        store_lanes(force, spring.other, load_lanes(force, spring.other) - f);
+    }
+    store_lanes(force, p, Vec{});
+    return Pack(cloth.inverse_mass[p]) * total +
+           external_acceleration(velocity, air.gravity, air.wind, air.drag);
+}
+
+// No later spring reads a particle whose force is complete, so it moves in the same sweep.
+void lane_step(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
+               const LaneState& from, float* to_position, float* to_velocity)
 {
     const AirPacks air(air_numbers);
     for (int p = 0; p < cloth.particle_count; ++p) {
-        Vec position = load_lanes(arrays.position, p);
-        Vec velocity = load_lanes(arrays.velocity, p);
-        Vec force = load_lanes(arrays.force, p);
-        for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
-            const SweepSpring& spring = cloth.springs[s];
-            const Vec f = spring_force(load_lanes(arrays.position, spring.other) - position,
-                                       load_lanes(arrays.velocity, spring.other) - velocity,
-                                       Pack(spring.rest_length), Pack(spring.stiffness),
-                                       Pack(spring.damping));
-            force += f;
-            store_lanes(arrays.force, spring.other, load_lanes(arrays.force, spring.other) - f);
-        }
-        const Vec acceleration = Pack(cloth.inverse_mass[p]) * force +
-                                 external_acceleration(velocity, air.gravity, air.wind, air.drag);
-        euler_step(position, velocity, acceleration, Pack::load(arrays.mobility + kWidth * p),
+        Vec position = load_lanes(from.position, p);
+        Vec velocity = load_lanes(from.velocity, p);
+        const Vec acceleration =
+            sweep_acceleration(cloth, air, aids.force, p, from, position, velocity);
+        euler_step(position, velocity, acceleration, Pack::load(aids.mobility + kWidth * p),
                    air.dt);
-        store_lanes(arrays.position, p, position);
-        store_lanes(arrays.velocity, p, velocity);
-        store_lanes(arrays.force, p, Vec{});
+        store_lanes(to_position, p, position);
+        store_lanes(to_velocity, p, velocity);
     }
 }
 
-// Net acceleration of free particles, zero for handles; the state stays as it is.
-void lane_acceleration(const SweepCloth& cloth, const Air& air_numbers, const LaneArrays& arrays,
-                       float* acceleration)
+void lane_acceleration(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
+                       const LaneState& from, float* acceleration)
 {
     const AirPacks air(air_numbers);
     for (int p = 0; p < cloth.particle_count; ++p) {
-        const Vec position = load_lanes(arrays.position, p);
-        const Vec velocity = load_lanes(arrays.velocity, p);
-        Vec force = load_lanes(arrays.force, p);
-        for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
-            const SweepSpring& spring = cloth.springs[s];
-            const Vec f = spring_force(load_lanes(arrays.position, spring.other) - position,
-                                       load_lanes(arrays.velocity, spring.other) - velocity,
-                                       Pack(spring.rest_length), Pack(spring.stiffness),
-                                       Pack(spring.damping));
-            force += f;
-            store_lanes(arrays.force, spring.other, load_lanes(arrays.force, spring.other) - f);
-        }
-        const Pack free = Pack::load(arrays.mobility + kWidth * p) * Pack(1 / air_numbers.dt);
-        store_lanes(acceleration, p,
-                    free * (Pack(cloth.inverse_mass[p]) * force +
-                            external_acceleration(velocity, air.gravity, air.wind, air.drag)));
-        store_lanes(arrays.force, p, Vec{});
+        const Pack free = Pack::load(aids.mobility + kWidth * p) / air.dt;  // one, or zero
+        store_lanes(
+            acceleration, p,
+            free * sweep_acceleration(cloth, air, aids.force, p, from, load_lanes(from.position, p),
+                                      load_lanes(from.velocity, p)));
     }
 }
 
-void lane_adjoint(const SweepCloth& cloth, const Air& air_numbers, const LaneAdjointArrays& arrays)
+// From the adjoint of all forces to those of positions, velocities and parameters.
+void sweep_spring_adjoints(const SweepCloth& cloth, const LaneState& from,
+                           const LaneAdjoint& adjoint)
 {
-    const AirPacks air(air_numbers);
     for (int p = 0; p < cloth.particle_count; ++p) {
-        Vec velocity_adjoint = load_lanes(arrays.velocity_adjoint, p);
-        Vec a = euler_adjoint(load_lanes(arrays.position_adjoint, p), velocity_adjoint,
-                              Pack::load(arrays.mobility + kWidth * p), air.dt);
-        if (arrays.acceleration_adjoint) a += load_lanes(arrays.acceleration_adjoint, p);
-        store_lanes(arrays.velocity_adjoint, p, velocity_adjoint + external_adjoint(a, air.drag));
-        store_lanes(arrays.force_adjoint, p, Pack(cloth.inverse_mass[p]) * a);
-    }
-    for (int p = 0; p < cloth.particle_count; ++p) {
-        const Vec position = load_lanes(arrays.position, p);
-        const Vec velocity = load_lanes(arrays.velocity, p);
-        const Vec force_adjoint = load_lanes(arrays.force_adjoint, p);
-        Vec position_adjoint = load_lanes(arrays.position_adjoint, p);
-        Vec velocity_adjoint = load_lanes(arrays.velocity_adjoint, p);
+        const Vec position = load_lanes(from.position, p);
+        const Vec velocity = load_lanes(from.velocity, p);
+        const Vec force = load_lanes(adjoint.force, p);
+        Vec back_position = load_lanes(adjoint.position, p);
+        Vec back_velocity = load_lanes(adjoint.velocity, p);
         for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
             const SweepSpring& spring = cloth.springs[s];
             const int q = spring.other;
-            const auto back =
-                spring_adjoint(load_lanes(arrays.position, q) - position,
-                               load_lanes(arrays.velocity, q) - velocity, Pack(spring.rest_length),
-                               Pack(spring.stiffness), Pack(spring.damping),
-                               force_adjoint - load_lanes(arrays.force_adjoint, q));
-            position_adjoint -= back.d;
-            velocity_adjoint -= back.v;
-            store_lanes(arrays.position_adjoint, q,
-                        load_lanes(arrays.position_adjoint, q) + back.d);
-            store_lanes(arrays.velocity_adjoint, q,
-                        load_lanes(arrays.velocity_adjoint, q) + back.v);
-            float* parameters = arrays.parameter_adjoint + 2L * kWidth * s;
+            const auto back = spring_adjoint(
+                load_lanes(from.position, q) - position, load_lanes(from.velocity, q) - velocity,
+                Pack(spring.rest_length), Pack(spring.stiffness), Pack(spring.damping),
+                force - load_lanes(adjoint.force, q));
+            back_position -= back.d;
+            back_velocity -= back.v;
+            store_lanes(adjoint.position, q, load_lanes(adjoint.position, q) + back.d);
+            store_lanes(adjoint.velocity, q, load_lanes(adjoint.velocity, q) + back.v);
+            float* parameters = adjoint.parameters + 2L * kWidth * s;
             (Pack::load(parameters) + back.stiffness).store(parameters);
             (Pack::load(parameters + kWidth) + back.damping).store(parameters + kWidth);
         }
-        store_lanes(arrays.position_adjoint, p, position_adjoint);
-        store_lanes(arrays.velocity_adjoint, p, velocity_adjoint);
+        store_lanes(adjoint.position, p, back_position);
+        store_lanes(adjoint.velocity, p, back_velocity);
     }
+}
+
+void lane_step_adjoint(const SweepCloth& cloth, const Air& air_numbers, const float* mobility,
+                       const LaneState& from, const LaneAdjoint& adjoint)
+{
+    const AirPacks air(air_numbers);
+    for (int p = 0; p < cloth.particle_count; ++p) {
+        Vec velocity = load_lanes(adjoint.velocity, p);
+        const Vec acceleration = euler_adjoint(load_lanes(adjoint.position, p), velocity,
+                                               Pack::load(mobility + kWidth * p), air.dt);
+        store_lanes(adjoint.velocity, p, velocity + external_adjoint(acceleration, air.drag));
+        store_lanes(adjoint.force, p, Pack(cloth.inverse_mass[p]) * acceleration);
+    }
+    sweep_spring_adjoints(cloth, from, adjoint);
+}
+
+void lane_acceleration_adjoint(const SweepCloth& cloth, const Air& air_numbers,
+                               const LaneState& from, const float* acceleration,
+                               const LaneAdjoint& adjoint)
+{
+    const AirPacks air(air_numbers);
+    for (int p = 0; p < cloth.particle_count; ++p) {
+        const Vec a = load_lanes(acceleration, p);
+        store_lanes(adjoint.velocity, p,
+                    load_lanes(adjoint.velocity, p) + external_adjoint(a, air.drag));
+        store_lanes(adjoint.force, p, Pack(cloth.inverse_mass[p]) * a);
+    }
+    sweep_spring_adjoints(cloth, from, adjoint);
 }
 
 Vec load_grid(float* const (&arrays)[3], long index)
@@ -236,7 +250,8 @@ KernelSet kernel_set()
             kWidth,
             lane_step,
             lane_acceleration,
-            lane_adjoint,
+            lane_step_adjoint,
+            lane_acceleration_adjoint,
             grid_step};
 }
 

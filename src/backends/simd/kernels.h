@@ -24,19 +24,21 @@ struct Air {
     float gravity[3], wind[3], drag, dt;
 };
 
-// A group of states in lanes: [particle][xyz][lane], and [particle][lane] for mobility.
-struct LaneArrays {
-    float *position, *velocity, *force;  // force is zero between steps
-    const float* mobility;
+// A group of states in lanes, [particle][xyz][lane].
+struct LaneState {
+    const float *position, *velocity;
+};
+// What a step needs beside.
+struct LaneAids {
+    float* force;           // [particle][xyz][lane], zero between calls
+    const float* mobility;  // [particle][lane]
 };
 
-// The way back through a step that began at `position` and `velocity`, in the same layout.
-struct LaneAdjointArrays {
-    const float *position, *velocity, *mobility;
-    float *position_adjoint, *velocity_adjoint;  // of the new state in, of the old state out
-    const float* acceleration_adjoint;  // of the loss on this step's acceleration; may be null
-    float* force_adjoint;               // room for [particle][xyz][lane]
-    float* parameter_adjoint;  // [spring][stiffness, damping][lane], in sweep order; added to
+// The adjoint of a state, and what the way back through a step needs beside.
+struct LaneAdjoint {
+    float *position, *velocity;  // of the new state in, of the old state out
+    float* force;                // room for [particle][xyz][lane]
+    float* parameters;           // [spring][stiffness, damping][lane] in sweep order; added to
 };
 
 // Where grid springs lead, seen from their first end.
@@ -65,10 +67,18 @@ inline constexpr int kGridMargin = 16;
 struct KernelSet {
     const char* name;
     int width;  // lanes in a group
-    void (*lane_step)(const SweepCloth&, const Air&, const LaneArrays&);
-    void (*lane_acceleration)(const SweepCloth&, const Air&, const LaneArrays&,
+    // One step; it may write to where it reads from.
+    void (*lane_step)(const SweepCloth&, const Air&, const LaneAids&, const LaneState&,
+                      float* to_position, float* to_velocity);
+    // Acceleration of every particle, [particle][xyz][lane]; zero for handles.
+    void (*lane_acceleration)(const SweepCloth&, const Air&, const LaneAids&, const LaneState&,
                               float* acceleration);
-    void (*lane_adjoint)(const SweepCloth&, const Air&, const LaneAdjointArrays&);
+    // The way back through the step that began at a state.
+    void (*lane_step_adjoint)(const SweepCloth&, const Air&, const float* mobility,
+                              const LaneState&, const LaneAdjoint&);
+    // The way back through lane_acceleration, given the adjoint of its result (zero for handles).
+    void (*lane_acceleration_adjoint)(const SweepCloth&, const Air&, const LaneState&,
+                                      const float* acceleration, const LaneAdjoint&);
     void (*grid_step)(const Air&, const GridArrays&);
 };
 

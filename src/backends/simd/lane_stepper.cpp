@@ -1,20 +1,8 @@
 #include "backends/simd/lane_stepper.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "core/assert.h"
 
 namespace springtime {
-
-Air air_of(const SimulationOptions& options)
-{
-    const Environment& e = options.environment;
-    return {{float(e.gravity.x), float(e.gravity.y), float(e.gravity.z)},
-            {float(e.wind.x), float(e.wind.y), float(e.wind.z)},
-            float(e.drag),
-            float(options.dt)};
-}
 
 LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
                          const KernelSet& kernels, int lanes)
@@ -22,25 +10,10 @@ LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
       dt_(options.dt),
       air_(air_of(options)),
       particle_count_(cloth.particle_count()),
+      table_(cloth),
       lanes_(lanes)
 {
     SPRINGTIME_ASSERT(lanes >= 1 && lanes <= kernels.width);
-    const SpringSet& set = cloth.springs;
-    std::vector<int> order(set.spring_count());
-    std::iota(order.begin(), order.end(), 0);
-    const auto ends = [&](int s) { return std::minmax(set.ends[s][0], set.ends[s][1]); };
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return ends(a) < ends(b); });
-
-    first_.assign(particle_count_ + 1, 0);
-    for (const int s : order) {
-        const auto [low, high] = ends(s);
-        ++first_[low + 1];
-        springs_.push_back(
-            {high, float(set.rest_length[s]), float(set.stiffness[s]), float(set.damping[s])});
-    }
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    for (const double mass : cloth.mass) inverse_mass_.push_back(float(1 / mass));
-
     const std::size_t numbers = particle_count_ * kernels_.width;
     position_.assign(3 * numbers, 0);
     velocity_.assign(3 * numbers, 0);
@@ -81,11 +54,11 @@ void LaneStepper::store(int lane, State& state) const
 
 void LaneStepper::advance(int steps)
 {
-    const SweepCloth cloth{static_cast<int>(particle_count_), first_.data(), springs_.data(),
-                           inverse_mass_.data()};
-    const LaneArrays arrays{position_.data(), velocity_.data(), force_.data(), mobility_.data()};
+    const SweepCloth cloth = table_.view();
+    const LaneAids aids{force_.data(), mobility_.data()};
+    const LaneState state{position_.data(), velocity_.data()};
     for (int i = 0; i < steps; ++i) {
-        kernels_.lane_step(cloth, air_, arrays);
+        kernels_.lane_step(cloth, air_, aids, state, position_.data(), velocity_.data());
         for (Lane& lane : lanes_) ++lane.steps;
         place_moving_handles();
     }

@@ -2,13 +2,11 @@
 
 #include <vector>
 
-#include "backends/simd/kernels.h"
+#include "backends/simd/sweep_table.h"
 #include "core/aligned.h"
 #include "sim/stepper.h"
 
 namespace springtime {
-
-Air air_of(const SimulationOptions& options);
 
 // Several states of any cloth, one per lane of a register.
 class LaneStepper : public Stepper {
@@ -40,9 +38,7 @@ class LaneStepper : public Stepper {
     double dt_;
     Air air_;
     std::size_t particle_count_;
-    std::vector<int> first_;
-    std::vector<SweepSpring> springs_;
-    std::vector<float> inverse_mass_;
+    SweepTable table_;
     std::vector<Lane> lanes_;
     AlignedVector<float> position_, velocity_, force_, mobility_;
 };

@@ -5,6 +5,7 @@
 
 #include "backends/simd/kernels.h"
 #include "sim/stepper.h"
+#include "sim/tape.h"
 
 namespace springtime {
 
@@ -18,5 +19,8 @@ std::unique_ptr<Stepper> make_simd_batch(const Cloth& cloth, const SimulationOpt
 // One cloth: along the rows of a grid where the cloth is one, otherwise one lane of a group.
 std::unique_ptr<Stepper> make_simd_single(const Cloth& cloth, const SimulationOptions& options,
                                           const KernelSet& kernels);
+
+std::unique_ptr<Tape<float>> make_simd_tape(const Cloth& cloth, const SimulationOptions& options,
+                                            const TapeOptions& tape, const KernelSet& kernels);
 
 }  // namespace springtime

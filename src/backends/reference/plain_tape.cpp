@@ -1,0 +1,145 @@
+#include "backends/reference/reference.h"
+#include "physics/euler.h"
+#include "sim/forces.h"
+#include "sim/stretch_tape.h"
+
+namespace springtime {
+
+namespace {
+
+// Double precision, plain loops, one lane: the oracle of gradients.
+class PlainTape : public StretchTape<double> {
+  public:
+    PlainTape(const Cloth& cloth, const SimulationOptions& options, const TapeOptions& tape)
+        : StretchTape(cloth.particle_count(), 1, options.dt, tape),
+          table_(cloth, options.environment),
+          dt_(options.dt),
+          force_(cloth.particle_count()),
+          stiffness_gradient_(cloth.springs.spring_count()),
+          damping_gradient_(cloth.springs.spring_count())
+    {
+    }
+
+    void set_parameters(std::span<const double> stiffness, std::span<const double> damping) override
+    {
+        table_.stiffness.assign(stiffness.begin(), stiffness.end());
+        table_.damping.assign(damping.begin(), damping.end());
+    }
+
+    void add_gradient(std::span<double> stiffness, std::span<double> damping) const override
+    {
+        for (std::size_t s = 0; s < stiffness.size(); ++s) {
+            stiffness[s] += stiffness_gradient_[s];
+            damping[s] += damping_gradient_[s];
+        }
+    }
+
+  protected:
+    void step(const double* position, const double* velocity, double* to_position,
+              double* to_velocity) override
+    {
+        add_forces(position, velocity);
+        for (std::size_t p = 0; p < particle_count(); ++p) {
+            Vec3d x = at(position, p), v = at(velocity, p);
+            euler_step(x, v, particle_acceleration(table_, p, force_[p], v), mobility()[p], dt_);
+            put(to_position, p, x);
+            put(to_velocity, p, v);
+        }
+    }
+
+    void compute_acceleration(const double* position, const double* velocity,
+                              double* result) override
+    {
+        add_forces(position, velocity);
+        for (std::size_t p = 0; p < particle_count(); ++p) {
+            const Vec3d a = particle_acceleration(table_, p, force_[p], at(velocity, p));
+            put(result, p, mobility()[p] > 0 ? a : Vec3d{});
+        }
+    }
+
+    void step_adjoint(const double* position, const double* velocity) override
+    {
+        for (std::size_t p = 0; p < particle_count(); ++p) {
+            Vec3d back_velocity = at(adjoint_of_velocity(), p);
+            const Vec3d a =
+                euler_adjoint(at(adjoint_of_position(), p), back_velocity, mobility()[p], dt_);
+            put(adjoint_of_velocity(), p, back_velocity + external_adjoint(a, table_.drag));
+            force_[p] = table_.inverse_mass[p] * a;
+        }
+        spring_adjoints(position, velocity);
+    }
+
+    void acceleration_adjoint(const double* position, const double* velocity,
+                              const double* adjoint) override
+    {
+        for (std::size_t p = 0; p < particle_count(); ++p) {
+            const Vec3d a = at(adjoint, p);
+            put(adjoint_of_velocity(), p,
+                at(adjoint_of_velocity(), p) + external_adjoint(a, table_.drag));
+            force_[p] = table_.inverse_mass[p] * a;
+        }
+        spring_adjoints(position, velocity);
+    }
+
+    void clear_gradient() override
+    {
+        std::fill(stiffness_gradient_.begin(), stiffness_gradient_.end(), 0.0);
+        std::fill(damping_gradient_.begin(), damping_gradient_.end(), 0.0);
+    }
+
+  private:
+    static Vec3d at(const double* array, std::size_t p)
+    {
+        return {array[3 * p], array[3 * p + 1], array[3 * p + 2]};
+    }
+    static void put(double* array, std::size_t p, const Vec3d& value)
+    {
+        for (int axis = 0; axis < 3; ++axis) array[3 * p + axis] = value[axis];
+    }
+
+    void add_forces(const double* position, const double* velocity)
+    {
+        std::fill(force_.begin(), force_.end(), Vec3d{});
+        for (std::size_t s = 0; s < table_.ends.size(); ++s) {
+            const auto [a, b] = table_.ends[s];
+            const Vec3d f =
+                spring_force(at(position, b) - at(position, a), at(velocity, b) - at(velocity, a),
+                             table_.rest_length[s], table_.stiffness[s], table_.damping[s]);
+            force_[a] += f;
+            force_[b] -= f;
+        }
+    }
+
+    // From the adjoints of the forces, in force_, to those of states and parameters.
+    void spring_adjoints(const double* position, const double* velocity)
+    {
+        for (std::size_t s = 0; s < table_.ends.size(); ++s) {
+            const auto [a, b] = table_.ends[s];
+            const auto back =
+                spring_adjoint(at(position, b) - at(position, a), at(velocity, b) - at(velocity, a),
+                               table_.rest_length[s], table_.stiffness[s], table_.damping[s],
+                               force_[a] - force_[b]);
+            put(adjoint_of_position(), a, at(adjoint_of_position(), a) - back.d);
+            put(adjoint_of_position(), b, at(adjoint_of_position(), b) + back.d);
+            put(adjoint_of_velocity(), a, at(adjoint_of_velocity(), a) - back.v);
+            put(adjoint_of_velocity(), b, at(adjoint_of_velocity(), b) + back.v);
+            stiffness_gradient_[s] += back.stiffness;
+            damping_gradient_[s] += back.damping;
+        }
+    }
+
+    ForceTable<double> table_;
+    double dt_;
+    std::vector<Vec3d> force_;
+    std::vector<double> stiffness_gradient_, damping_gradient_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tape<double>> make_plain_tape(const Cloth& cloth, const SimulationOptions& options,
+                                              const TapeOptions& tape)
+{
+    return std::make_unique<PlainTape>(cloth, options, tape);
+}
+
+}  // namespace springtime

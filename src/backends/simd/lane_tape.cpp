@@ -1,0 +1,116 @@
+#include "backends/simd/simd.h"
+#include "backends/simd/sweep_table.h"
+#include "sim/stretch_tape.h"
+
+namespace springtime {
+
+namespace {
+
+// One state per lane of a register.
+class LaneTape : public StretchTape<float> {
+  public:
+    LaneTape(const Cloth& cloth, const SimulationOptions& options, const TapeOptions& tape,
+             const KernelSet& kernels)
+        : StretchTape(cloth.particle_count(), kernels.width, options.dt, tape),
+          kernels_(kernels),
+          air_(air_of(options)),
+          table_(cloth),
+          force_(number_count(), 0),
+          parameters_(2 * cloth.springs.spring_count() * kernels.width, 0),
+          gradient_(2 * cloth.springs.spring_count(), 0)
+    {
+    }
+
+    void set_parameters(std::span<const double> stiffness, std::span<const double> damping) override
+    {
+        table_.set_parameters(stiffness, damping);
+    }
+
+    void add_gradient(std::span<double> stiffness, std::span<double> damping) const override
+    {
+        for (std::size_t i = 0; i < table_.order().size(); ++i) {
+            stiffness[table_.order()[i]] += gradient_[2 * i] + lane_sum(2 * i);
+            damping[table_.order()[i]] += gradient_[2 * i + 1] + lane_sum(2 * i + 1);
+        }
+    }
+
+  protected:
+    void step(const float* position, const float* velocity, float* to_position,
+              float* to_velocity) override
+    {
+        kernels_.lane_step(table_.view(), air_, {force_.data(), mobility()}, {position, velocity},
+                           to_position, to_velocity);
+    }
+
+    void compute_acceleration(const float* position, const float* velocity, float* result) override
+    {
+        kernels_.lane_acceleration(table_.view(), air_, {force_.data(), mobility()},
+                                   {position, velocity}, result);
+    }
+
+    void step_adjoint(const float* position, const float* velocity) override
+    {
+        kernels_.lane_step_adjoint(table_.view(), air_, mobility(), {position, velocity},
+                                   adjoint());
+        // Sums over many steps go to double: a float would lose the late, small ones.
+        constexpr int kFlush = 64;
+        if (++unflushed_ == kFlush) flush();
+    }
+
+    void acceleration_adjoint(const float* position, const float* velocity,
+                              const float* adjoint_of_acceleration) override
+    {
+        kernels_.lane_acceleration_adjoint(table_.view(), air_, {position, velocity},
+                                           adjoint_of_acceleration, adjoint());
+    }
+
+    void clear_gradient() override
+    {
+        std::fill(parameters_.begin(), parameters_.end(), 0.0f);
+        std::fill(gradient_.begin(), gradient_.end(), 0.0);
+        unflushed_ = 0;
+    }
+
+  private:
+    // The force array is zero between forward calls and must be so after; backward needs room too.
+    LaneAdjoint adjoint()
+    {
+        back_force_.resize(number_count());
+        return {adjoint_of_position(), adjoint_of_velocity(), back_force_.data(),
+                parameters_.data()};
+    }
+
+    double lane_sum(std::size_t parameter) const
+    {
+        double sum = 0;
+        for (int lane = 0; lane < kernels_.width; ++lane) {
+            sum += parameters_[parameter * kernels_.width + lane];
+        }
+        return sum;
+    }
+
+    void flush()
+    {
+        for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += lane_sum(i);
+        std::fill(parameters_.begin(), parameters_.end(), 0.0f);
+        unflushed_ = 0;
+    }
+
+    KernelSet kernels_;
+    Air air_;
+    SweepTable table_;
+    AlignedVector<float> force_, back_force_;
+    AlignedVector<float> parameters_;  // [spring in sweep order][stiffness, damping][lane]
+    std::vector<double> gradient_;     // what was flushed, [spring][stiffness, damping]
+    int unflushed_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Tape<float>> make_simd_tape(const Cloth& cloth, const SimulationOptions& options,
+                                            const TapeOptions& tape, const KernelSet& kernels)
+{
+    return std::make_unique<LaneTape>(cloth, options, tape, kernels);
+}
+
+}  // namespace springtime

@@ -1,0 +1,175 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "core/aligned.h"
+#include "core/assert.h"
+#include "sim/stepper.h"
+#include "sim/tape.h"
+
+namespace springtime {
+
+// What all tapes share: remembering, running again, handles. A backend adds the four kernels.
+template <class Real>
+class StretchTape : public Tape<Real> {
+  public:
+    StretchTape(std::size_t particles, int lanes, double dt, const TapeOptions& options)
+        : particles_(particles),
+          lanes_(lanes),
+          numbers_(particles * 3 * lanes),
+          dt_(dt),
+          options_(options),
+          starts_(lanes),
+          mobility_(particles * lanes, Real(0)),
+          adjoint_(2 * numbers_),
+          acceleration_(numbers_)
+    {
+    }
+
+    int lane_count() const override { return lanes_; }
+
+    void begin(int steps) override
+    {
+        stretch_ = stretch_length(steps, 2 * numbers_ * sizeof(Real), options_.memory);
+        states_.resize(2 * numbers_ * (stretch_ + 1));
+        std::fill_n(states_.begin(), 2 * numbers_, Real(0));
+        std::fill(mobility_.begin(), mobility_.end(), Real(0));
+        std::fill(starts_.begin(), starts_.end(), LaneStart{});
+        kept_.resize((steps + stretch_ - 1) / stretch_);
+        present_ = first_ = 0;
+    }
+
+    void load(int lane, const State& state, const Handles& handles) override
+    {
+        SPRINGTIME_ASSERT(present_ == 0);
+        starts_[lane] = {handles, state.time};
+        const State placed = with_handles(state, handles, dt_);
+        for (std::size_t p = 0; p < particles_; ++p) {
+            place(slot(0), lane, p, placed.position[p], placed.velocity[p]);
+            mobility_[p * lanes_ + lane] = Real(dt_);
+        }
+        for (const int p : handles.particles) mobility_[p * lanes_ + lane] = Real(0);
+    }
+
+    void advance(int steps) override
+    {
+        for (int i = 0; i < steps; ++i) {
+            if (present_ - first_ == stretch_) {  // the next stretch begins where this one ends
+                std::copy_n(slot(stretch_), 2 * numbers_, slot(0));
+                first_ = present_;
+            }
+            if (present_ == first_)
+                kept_[first_ / stretch_].assign(slot(0), slot(0) + 2 * numbers_);
+            run_step();
+        }
+    }
+
+    std::span<const Real> position() const override { return {now(), numbers_}; }
+    std::span<const Real> velocity() const override { return {now() + numbers_, numbers_}; }
+
+    std::span<const Real> acceleration() override
+    {
+        compute_acceleration(now(), now() + numbers_, acceleration_.data());
+        return acceleration_;
+    }
+
+    void begin_back() override
+    {
+        std::fill(adjoint_.begin(), adjoint_.end(), Real(0));
+        clear_gradient();
+    }
+
+    std::span<Real> position_adjoint() override { return {adjoint_.data(), numbers_}; }
+    std::span<Real> velocity_adjoint() override { return {adjoint_.data() + numbers_, numbers_}; }
+
+    void pull_acceleration(std::span<const Real> adjoint) override
+    {
+        acceleration_adjoint(now(), now() + numbers_, adjoint.data());
+    }
+
+    void retreat(int steps) override
+    {
+        for (int i = 0; i < steps; ++i) {
+            SPRINGTIME_ASSERT(present_ > 0);
+            if (present_ == first_) run_again(first_ - stretch_);
+            --present_;
+            step_adjoint(now(), now() + numbers_);
+        }
+    }
+
+  protected:
+    // Kernels. States are arrays of [particle][xyz][lane], positions and velocities.
+    virtual void step(const Real* position, const Real* velocity, Real* to_position,
+                      Real* to_velocity) = 0;
+    virtual void compute_acceleration(const Real* position, const Real* velocity, Real* result) = 0;
+    virtual void step_adjoint(const Real* position, const Real* velocity) = 0;
+    virtual void acceleration_adjoint(const Real* position, const Real* velocity,
+                                      const Real* adjoint) = 0;
+    virtual void clear_gradient() = 0;
+
+    const Real* mobility() const { return mobility_.data(); }
+    Real* adjoint_of_position() { return adjoint_.data(); }
+    Real* adjoint_of_velocity() { return adjoint_.data() + numbers_; }
+    std::size_t number_count() const { return numbers_; }
+    std::size_t particle_count() const { return particles_; }
+
+  private:
+    struct LaneStart {
+        Handles handles;
+        double time = 0;
+    };
+
+    Real* slot(int index) { return states_.data() + 2 * numbers_ * index; }
+    const Real* now() const { return states_.data() + 2 * numbers_ * (present_ - first_); }
+
+    void place(Real* state, int lane, std::size_t particle, const Vec3d& position,
+               const Vec3d& velocity)
+    {
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::size_t i = (particle * 3 + axis) * lanes_ + lane;
+            state[i] = Real(position[axis]);
+            state[numbers_ + i] = Real(velocity[axis]);
+        }
+    }
+
+    void run_step()
+    {
+        const Real* from = slot(present_ - first_);
+        Real* to = slot(present_ - first_ + 1);
+        step(from, from + numbers_, to, to + numbers_);
+        ++present_;
+        for (int lane = 0; lane < lanes_; ++lane) {
+            const Handles& handles = starts_[lane].handles;
+            if (!handles.moving()) continue;
+            const double time = starts_[lane].time + double(present_) * dt_;
+            for (std::size_t h = 0; h < handles.particles.size(); ++h) {
+                const HandlePose pose = handle_pose(handles, h, time, dt_);
+                place(to, lane, handles.particles[h], pose.position, pose.velocity);
+            }
+        }
+    }
+
+    void run_again(int first)
+    {
+        const int end = present_;
+        first_ = present_ = first;
+        std::copy(kept_[first / stretch_].begin(), kept_[first / stretch_].end(), slot(0));
+        while (present_ < end) run_step();
+    }
+
+    std::size_t particles_;
+    int lanes_;
+    std::size_t numbers_;  // in an array of [particle][xyz][lane]
+    double dt_;
+    TapeOptions options_;
+    std::vector<LaneStart> starts_;
+    AlignedVector<Real> mobility_;
+    AlignedVector<Real> states_;             // of the present stretch
+    std::vector<AlignedVector<Real>> kept_;  // the first state of every stretch
+    AlignedVector<Real> adjoint_, acceleration_;
+    int stretch_ = 1;
+    int first_ = 0, present_ = 0;
+};
+
+}  // namespace springtime
