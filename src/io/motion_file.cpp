@@ -305,7 +305,7 @@ Handle open_file(const fs::path& path)
 
 bool has_motion_format(hid_t file, std::uintmax_t file_bytes, std::string_view source)
 {
-    if (H5Aexists(file, "format") <= 0) return false;
+    if (!hdf5::attribute_exists(file, "format", source)) return false;
     const Item format = hdf5::open_attribute(file, "format", source);
     return format.type_class() == H5T_STRING && format.value_count() == 1 &&
            hdf5::read_text(format, file_bytes) == kFormat;
@@ -317,7 +317,7 @@ struct HeaderReader {
     std::uintmax_t file_bytes;
     std::string source;
 
-    bool has(const char* name) const { return H5Aexists(file, name) > 0; }
+    bool has(const char* name) const { return hdf5::attribute_exists(file, name, source); }
     Item attribute(const char* name) const { return hdf5::open_attribute(file, name, source); }
     double real(const char* name) const { return hdf5::read_reals<1>(attribute(name))[0]; }
     Vec3d vector(const char* name) const
@@ -336,7 +336,7 @@ struct HeaderReader {
     }
     std::string text_dataset(const std::string& name) const
     {
-        if (!hdf5::link_exists(file, name)) return {};
+        if (!hdf5::link_exists(file, name, source)) return {};
         const Item item = hdf5::open_dataset(file, name, fmt::format("{}: /{}", source, name));
         return hdf5::read_text(item, file_bytes);
     }
@@ -408,7 +408,7 @@ struct HeaderReader {
 std::size_t count_rollouts(hid_t file, std::string_view source)
 {
     const std::string label = fmt::format("{}: /rollouts", source);
-    if (!hdf5::link_exists(file, "rollouts")) {
+    if (!hdf5::link_exists(file, "rollouts", source)) {
         throw Error("{}: no rollouts; a motion file needs /rollouts/000000 at least", source);
     }
     const Handle group(H5Gopen2(file, "rollouts", H5P_DEFAULT), H5Gclose);
@@ -540,7 +540,7 @@ struct MotionReader::Impl {
 
 Handle MotionReader::Impl::open_rollout(std::size_t rollout) const
 {
-    if (!hdf5::link_exists(file.id(), rollout_name(rollout))) {
+    if (!hdf5::link_exists(file.id(), rollout_name(rollout), source)) {
         throw Error("{} is missing; name rollouts 000000, 000001 and so on, without gaps",
                     label(rollout));
     }
@@ -571,14 +571,14 @@ std::size_t MotionReader::Impl::checked_frame_count(std::size_t rollout) const
     hdf5::check_stored(position, file_bytes);
     const std::size_t frames = position.shape()[0];
     for (const char* name : {"velocity", "acceleration"}) {
-        if (!hdf5::link_exists(group.id(), name)) continue;
+        if (!hdf5::link_exists(group.id(), name, label(rollout))) continue;
         const Item item = open_frames(group.id(), name, rollout);
         hdf5::check_stored(item, file_bytes);
         if (item.shape()[0] == frames) continue;
         throw Error("{} has {} frames, but position has {}; store both for every frame", item.label,
                     item.shape()[0], frames);
     }
-    if (frames < 2 && !hdf5::link_exists(group.id(), "velocity")) {
+    if (frames < 2 && !hdf5::link_exists(group.id(), "velocity", label(rollout))) {
         throw Error("{} has one frame and no velocity; store velocity or more frames",
                     label(rollout));
     }
@@ -623,7 +623,7 @@ std::vector<float> MotionReader::Impl::estimate_velocity(hid_t group, std::size_
 Handles MotionReader::Impl::read_handles(hid_t group, std::size_t rollout) const
 {
     Handles handles;
-    if (!hdf5::link_exists(group, "handles")) return handles;
+    if (!hdf5::link_exists(group, "handles", label(rollout))) return handles;
     const auto open = [&](const char* name, H5T_class_t type, std::string_view needed) {
         Item item = hdf5::open_dataset(group, name, fmt::format("{}/{}", label(rollout), name));
         hdf5::check_class(item, {type}, needed);
@@ -639,7 +639,7 @@ Handles MotionReader::Impl::read_handles(hid_t group, std::size_t rollout) const
     check_shape(particles, particles.shape().size() == 1, "one landmark index per handle");
     handles.particles.resize(particles.value_count());
     particles.read(H5T_NATIVE_INT, handles.particles.data());
-    if (hdf5::link_exists(group, "handle_time")) {
+    if (hdf5::link_exists(group, "handle_time", label(rollout))) {
         const Item time = open("handle_time", H5T_FLOAT, "floating-point");
         check_shape(time, time.shape().size() == 1, "one time per key");
         handles.key_time.resize(time.value_count());
@@ -715,10 +715,10 @@ Rollout MotionReader::read(std::size_t rollout, std::size_t first, std::size_t c
     Rollout part;
     part.frame_count = count;
     part.position = frames_of("position");
-    part.velocity = hdf5::link_exists(group.id(), "velocity")
+    part.velocity = hdf5::link_exists(group.id(), "velocity", impl_->label(rollout))
                         ? frames_of("velocity")
                         : impl_->estimate_velocity(group.id(), rollout, first, count);
-    if (hdf5::link_exists(group.id(), "acceleration")) {
+    if (hdf5::link_exists(group.id(), "acceleration", impl_->label(rollout))) {
         part.acceleration = frames_of("acceleration");
     }
     part.handles = impl_->read_handles(group.id(), rollout);
