@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "backends/simd/simd.h"
 #include "cloths.h"
 #include "springtime/error.h"
 
@@ -419,6 +420,23 @@ TEST_P(ThreadsGenerate, StopDeliversAPrefix)
                              whole.rollouts.begin() + std::ptrdiff_t(made.rollouts.size()));
     for (std::size_t i = 0; i < made.order.size(); ++i) EXPECT_EQ(made.order[i], int(i));
     EXPECT_EQ(made.hash(), expected.hash());
+}
+
+TEST(ThreadsStop, SendsAwayThoseWhoWaitForTheirTurn)
+{
+    // A full group of lanes and a second of one, which ends sooner since less is to be stored. It
+    // waits for its turn when the first is stopped at its last frame: without a word it would wait
+    // for ever, and this test with it.
+    GenerateOptions options = small_options();
+    options.device = Device::cpu;
+    options.rollouts = best_instruction_set().width + 1;
+    options.threads = 2;
+    options.stride = 1;
+    const double almost_all = options.rollouts - 1e-3;
+    const Made made =
+        make(small_cloth(), options, 0, [&](double done, double) { return done < almost_all; });
+    EXPECT_FALSE(made.finished);
+    EXPECT_LT(made.order.size(), std::size_t(options.rollouts));
 }
 
 TEST_P(ThreadsGenerate, ExceptionOfTheSinkEndsIt)

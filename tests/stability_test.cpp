@@ -72,7 +72,7 @@ TEST(LargestStableStep, OfAGridFollowsTheDispersionRelation)
         make_grid_cloth({}, {}, MaterialField::uniform(k), MaterialField::uniform(0));
     const double h = largest_stable_step(cloth, kEmptySpace);
     EXPECT_GE(k * h * h / 0.1, 32.0 / 81);
-    EXPECT_LE(k * h * h / 0.1, 32.0 / 81 * 1.02);  // (pi / 32)^2 = 1 %; seen: 0.8 %
+    EXPECT_LE(k * h * h / 0.1, 32.0 / 81 * 1.02);  // (pi / 32)^2 = 1 %; seen: 0.6 %
 }
 
 TEST(LargestStableStep, IsUnlimitedForLooseParticlesWithoutDrag)
@@ -116,8 +116,8 @@ double largest_stretch(const Backend& backend, const Cloth& cloth, double h)
 
 TEST_P(Stability, SpringIsBoundedBelowTheLimitAndGrowsAboveIt)
 {
-    // At h = (1 + e) times the limit the outer root is -(1 + r) with r = sqrt(8 e) and more without
-    // damping: 1 % past it multiplies the stretch by 1.28 a step. At e = -1 % the invariant
+    // Without damping the outer root at 1.01 times the limit is about -(1 + sqrt(8 / 100)), growth
+    // by a quarter in each step; with it still 1 % or more. At 0.99 times the limit the invariant
     // v^2 + w^2 s^2 - h w^2 s v bounds s by s_0 / sqrt(1 - h^2 w^2 / 4) = 7.1 s_0.
     for (const double b : {0.0, 0.4}) {
         const Cloth cloth = chain_cloth(2, 1, 0.2, 30, b);
@@ -282,8 +282,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_P(Falling, NeverGainsEnergyAtStableSubsteps)
 {
     // Pins do no work, drag and dashpots only take: E <= E_0. An unstable mode shows up as energy
-    // long before it leaves all bounds. Without damping the step lets the energy of the stiffest
-    // modes swing by h w / 2; they hold little of it. Seen: at most 0.1 % of the energy at play.
+    // long before it leaves all bounds. The step itself makes the energy of a mode swing by h w / 2
+    // of it, but the stiffest hold next to none: a thousandth of what falling can set free covers
+    // that. Seen: always below E_0.
     const auto& [name, k, b, mass, structural_only] = GetParam();
     const GridOptions grid =
         structural_only ? GridOptions{16, 16, true, false, false, false} : GridOptions{16, 16};
@@ -310,7 +311,7 @@ TEST_P(Falling, NeverGainsEnergyAtStableSubsteps)
         ASSERT_FALSE(report) << describe(*report, cloth, {options.dt, options.environment, {}});
         for (std::size_t lane = 0; lane < states.size(); ++lane) {
             const double energy = energy_of(cloth, options.environment, states[lane]).total();
-            ASSERT_LE(energy, first[lane] + 0.01 * at_play) << "frame " << f << " lane " << lane;
+            ASSERT_LE(energy, first[lane] + 1e-3 * at_play) << "frame " << f << " lane " << lane;
         }
     }
 }

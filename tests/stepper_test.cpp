@@ -25,7 +25,14 @@ class EveryBackend : public testing::TestWithParam<Backend> {
     // system the errors of n steps add up at worst.
     double rounding(int steps, double size) const { return 4 * GetParam().epsilon * steps * size; }
 
-    // The same for motion that nothing holds back: an error of the speed goes on to grow with time.
+    // The same where many particles and all directions take part, and no constant is off in all
+    // steps alike: errors of either sign add up like a random walk.
+    double mixed_rounding(int steps, double size) const
+    {
+        return 4 * GetParam().epsilon * std::sqrt(steps) * size;
+    }
+
+    // Rounding in motion that nothing holds back: an error of the speed goes on to grow with time.
     double rounding_in_flight(int steps, double dt, double size, double speed) const
     {
         return rounding(steps, size + steps * dt * speed);
@@ -319,7 +326,7 @@ TEST_P(EveryBackend, FlatSheetAtRestStaysAtRest)
                                         MaterialField::uniform(50), MaterialField::uniform(1));
     const State start = flat_state(cloth);
     const State end = run(cloth, start, {}, {1e-3, kEmptySpace, {}}, 200);
-    EXPECT_LE(largest_distance(end.position, start.position), rounding(200, 2.5));
+    EXPECT_LE(largest_distance(end.position, start.position), mixed_rounding(200, 2.5));
 }
 
 // ---- Conservation ----
@@ -355,8 +362,8 @@ TEST_P(EveryBackend, FreeClothKeepsItsMomentum)
         const State start = run(cloth, shaken_state(cloth, 3), {}, options, 0);
         const State end = run(cloth, start, {}, options, n);
         const Momentum before = momentum_of(cloth, start), after = momentum_of(cloth, end);
-        EXPECT_LE(length(after.linear - before.linear), rounding(n, before.linear_size));
-        EXPECT_LE(length(after.angular - before.angular), rounding(n, before.angular_size));
+        EXPECT_LE(length(after.linear - before.linear), mixed_rounding(n, before.linear_size));
+        EXPECT_LE(length(after.angular - before.angular), mixed_rounding(n, before.angular_size));
         EXPECT_GT(largest_distance(end.velocity, start.velocity), 0.5);  // it did oscillate
     }
 }
@@ -394,8 +401,9 @@ TEST_P(EveryBackend, DampedClothLosesEnergyInEveryStep)
 
 TEST_P(EveryBackend, ErrorHalvesWithTheStep)
 {
-    // First order: e(h) = C h + O(h^2), against a solution with a step 64 times finer, whose own
-    // error makes the ratio (1 - 1/64) / (1/2 - 1/64) = 2.03. Seen: 2.00 to 2.10.
+    // First order: e(h) = C h + O(h^2). Against a solution with a step h/128 that is
+    // (1 - 1/128) / (1/2 - 1/128) = 2.016 from h to h/2 and 2.032 from h/2 to h/4; the O(h^2) are
+    // some hw = 0.1 of e, and half of that falls out of the ratio. Seen: 2.027 and 2.038.
     const Cloth cloth = uneven_grid({5, 6, true, true, true, true});
     const State start = shaken_state(cloth, 5);
     const Handles pins{{0, 5}, {}, {}};
@@ -409,8 +417,8 @@ TEST_P(EveryBackend, ErrorHalvesWithTheStep)
     const double coarse = largest_distance(solution(GetParam(), 1), exact);
     const double middle = largest_distance(solution(GetParam(), 2), exact);
     const double fine = largest_distance(solution(GetParam(), 4), exact);
-    EXPECT_NEAR(coarse / middle, 2.0, 0.15);
-    EXPECT_NEAR(middle / fine, 2.0, 0.15);
+    EXPECT_NEAR(coarse / middle, 2.016, 0.05);
+    EXPECT_NEAR(middle / fine, 2.032, 0.05);
 }
 
 // ---- Invariance ----
@@ -437,7 +445,7 @@ TEST_P(EveryBackend, RenumberingParticlesRenumbersTheResult)
     State back = plain;
     for (int p = 0; p < count; ++p) back.position[p] = renumbered.position[moved(p)];
     // Sums are taken in another order: each step rounds differently.
-    EXPECT_LE(largest_distance(back.position, plain.position), rounding(n, 2));
+    EXPECT_LE(largest_distance(back.position, plain.position), mixed_rounding(n, 2));
 }
 
 TEST_P(EveryBackend, RigidMotionOfTheStartIsThatOfTheResult)
@@ -462,7 +470,7 @@ TEST_P(EveryBackend, RigidMotionOfTheStartIsThatOfTheResult)
     const State moved = run(cloth, other, {{8}, {}, {}}, options, n);
     State expected = plain;
     for (Vec3d& x : expected.position) x = turned(x) + shift;
-    EXPECT_LE(largest_distance(moved.position, expected.position), rounding(n, 4));
+    EXPECT_LE(largest_distance(moved.position, expected.position), mixed_rounding(n, 4));
 }
 
 TEST_P(EveryBackend, MovingFrameChangesNothingButTheVelocity)
@@ -480,7 +488,7 @@ TEST_P(EveryBackend, MovingFrameChangesNothingButTheVelocity)
     const State moved = run(cloth, other, {}, {h, {g, 0.5, wind + V}, {}}, n);
     State expected = plain;
     for (Vec3d& x : expected.position) x += n * h * V;
-    EXPECT_LE(largest_distance(moved.position, expected.position), rounding(n, 2));
+    EXPECT_LE(largest_distance(moved.position, expected.position), mixed_rounding(n, 2));
 }
 
 TEST_P(EveryBackend, StepsInPartsAreTheStepsInOne)

@@ -166,10 +166,18 @@ struct Item {
     }
 };
 
+// "Cannot tell" means that the file is damaged, not that the attribute is absent.
+inline bool attribute_exists(hid_t object, const char* name, std::string_view source)
+{
+    const htri_t exists = H5Aexists(object, name);
+    if (exists < 0) fail_read(fmt::format("{}: attribute '{}'", source, name));
+    return exists > 0;
+}
+
 inline Item open_attribute(hid_t object, const char* name, std::string_view source)
 {
     Item item{fmt::format("{}: attribute '{}'", source, name), true, {}, {}, {}};
-    if (H5Aexists(object, name) <= 0) {
+    if (!attribute_exists(object, name, source)) {
         throw Error("{} is missing; write it as docs/formats.md says", item.label);
     }
     item.id = Handle(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
@@ -180,15 +188,17 @@ inline Item open_attribute(hid_t object, const char* name, std::string_view sour
     return item;
 }
 
-inline bool link_exists(hid_t group, const std::string& name)
+inline bool link_exists(hid_t group, const std::string& name, std::string_view source)
 {
-    return H5Lexists(group, name.c_str(), H5P_DEFAULT) > 0;
+    const htri_t exists = H5Lexists(group, name.c_str(), H5P_DEFAULT);
+    if (exists < 0) fail_read(fmt::format("{}: '{}'", source, name));
+    return exists > 0;
 }
 
 inline Item open_dataset(hid_t group, const std::string& name, std::string label)
 {
     Item item{std::move(label), false, {}, {}, {}};
-    if (!link_exists(group, name)) {
+    if (!link_exists(group, name, item.label)) {
         throw Error("{} is missing; write it as docs/formats.md says", item.label);
     }
     item.id = Handle(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
