@@ -94,9 +94,7 @@ Environment environment_from(const EnvironmentOptions& options, const Environmen
     if (!options.gravity.empty()) environment.gravity = vector(options.gravity);
     if (!options.wind.empty()) environment.wind = vector(options.wind);
     if (options.drag) environment.drag = *options.drag;
-    if (!(environment.drag >= 0)) {
-        throw Error("--drag {}: it must not be negative", environment.drag);
-    }
+    check_environment(environment);
     return environment;
 }
 

@@ -11,4 +11,7 @@ struct Environment {
     Vec3d wind{};                // velocity of the air [m/s]
 };
 
+// Throws Error unless all is finite and the drag not negative.
+void check_environment(const Environment& environment);
+
 }  // namespace springtime

@@ -76,6 +76,7 @@ int rollouts_in_memory(const Cloth& cloth, std::size_t frames, int threads)
 void check_generate(const Cloth& cloth, const GenerateOptions& options)
 {
     check_cloth(cloth, "generate");
+    check_environment(options.environment);
     if (!cloth.grid) throw Error("generate: anchors need a grid cloth");
     if (options.rollouts < 1) throw Error("generate: {} rollouts; at least 1", options.rollouts);
     if (options.stride < 1) throw Error("generate: stride {}; at least 1 step", options.stride);

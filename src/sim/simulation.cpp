@@ -33,13 +33,7 @@ void check_options(const SimulationOptions& options)
     if (!std::isfinite(options.dt) || options.dt <= 0) {
         throw Error("time step {} s: it must be finite and positive", options.dt);
     }
-    const Environment& e = options.environment;
-    if (!std::isfinite(e.drag) || e.drag < 0) {
-        throw Error("drag {} 1/s: it must be finite and not negative", e.drag);
-    }
-    if (!std::isfinite(length(e.gravity)) || !std::isfinite(length(e.wind))) {
-        throw Error("gravity and wind must be finite");
-    }
+    check_environment(options.environment);
 }
 
 }  // namespace
