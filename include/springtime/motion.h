@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,14 @@ struct Rollout {
 
     // Position and velocity of one frame, for landmark_count landmarks.
     State state(std::size_t frame, const MotionHeader& header) const;
+};
+
+// A motion that is read piece by piece, so that it may be larger than memory. It is only ever read
+// by one thread at a time.
+struct MotionSource {
+    MotionHeader header;
+    std::vector<std::size_t> frame_counts;  // of every rollout
+    std::function<Rollout(std::size_t rollout, std::size_t first, std::size_t count)> read;
 };
 
 }  // namespace springtime

@@ -16,13 +16,18 @@ int thread_count(int wanted)
 
 void parallel_for(int count, int threads, const std::function<void(int)>& work)
 {
+    parallel_for(count, threads, [&](int index, int) { work(index); });
+}
+
+void parallel_for(int count, int threads, const std::function<void(int, int)>& work)
+{
     std::atomic<int> next{0};
     std::mutex mutex;
     std::exception_ptr failure;
-    const auto run = [&] {
+    const auto run = [&](int thread) {
         for (int i = next++; i < count; i = next++) {
             try {
-                work(i);
+                work(i, thread);
             } catch (...) {
                 const std::lock_guard lock(mutex);
                 if (!failure) failure = std::current_exception();
@@ -32,8 +37,8 @@ void parallel_for(int count, int threads, const std::function<void(int)>& work)
     };
     {
         std::vector<std::jthread> helpers;
-        for (int t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(run);
-        run();
+        for (int t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(run, t);
+        run(0);
     }
     if (failure) std::rethrow_exception(failure);
 }

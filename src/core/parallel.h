@@ -11,7 +11,9 @@ int thread_count(int wanted);
 
 // Calls work(0) .. work(count - 1), each once, handed out in ascending order to `threads` threads.
 // The first exception is rethrown here after all threads have ended.
-void parallel_for(int count, int threads, const std::function<void(int)>& work);
+void parallel_for(int count, int threads, const std::function<void(int index)>& work);
+// The same, and says which thread it is, so that each can have tools of its own.
+void parallel_for(int count, int threads, const std::function<void(int index, int thread)>& work);
 
 // Lets parallel tasks take turns in the order of their index.
 class Turnstile {

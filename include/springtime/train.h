@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "springtime/cloth.h"
+#include "springtime/motion.h"
+#include "springtime/simulation.h"
+
+namespace springtime {
+
+struct LossWeights {
+    double force = 1, impulse = 10, position = 0;
+    double negative_stiffness = 0, negative_damping = 0;
+};
+
+struct LossTerms {
+    double force = 0, impulse = 0, position = 0, negativity = 0;  // unweighted, but for the last
+    double total = 0;
+};
+
+enum class Learn { stiffness, damping, both };
+
+// A run of iterations that learns some of the parameters while the others stay.
+struct TrainPass {
+    Learn learn = Learn::both;
+    int iterations = 128;
+    bool slow_clips = false;  // only clips of the last second of each rollout
+    LossWeights weights;
+};
+
+struct TrainOptions {
+    GridOptions grid;
+    std::vector<TrainPass> passes;  // of one round
+    int rounds = 1;
+    int batch = 32;
+    int clip_steps = 500;         // rounded down to whole frames
+    double slow_seconds = 1;      // what counts as the end of a rollout [s]
+    double stiffness_rate = 0.1;  // step of Adam, relative to the mean of the start
+    double damping_rate = 0.075;
+    bool cosine = true;          // rates decay like a cosine over each pass; otherwise constant
+    bool logarithmic = false;    // learn the logarithms: parameters stay positive by themselves
+    double stiffness_start = 0;  // [N/m]; zero: fitted to the motion
+    double damping_start = 0;    // [N s/m]; zero: fitted to the motion
+    double validation_share = 0.05;
+    int validation_clips = 32;
+    int validate_every = 8;  // iterations
+    std::uint64_t seed = 1;
+    int threads = 0;
+    Device device = Device::automatic;
+};
+
+// Everything needed to go on bit for bit as if never stopped.
+struct TrainState {
+    int iteration = 0;  // counted over all passes and rounds
+    std::vector<double> stiffness, damping;
+    std::vector<double> stiffness_mean, stiffness_square, damping_mean, damping_square;  // Adam
+    double stiffness_scale = 0, damping_scale = 0;  // means of the start, which rates refer to
+    double best_validation = -1;                    // [m]; negative before the first
+    int best_iteration = 0;
+    std::vector<double> best_stiffness, best_damping;
+};
+
+struct TrainLog {
+    int iteration = 0, pass = 0, round = 0;
+    LossTerms loss;
+    double gradient_norm = 0;
+    double stiffness_low = 0, stiffness_high = 0, damping_low = 0, damping_high = 0;
+    double validation_rmse = -1;  // [m]; negative when not measured in this iteration
+    double seconds = 0;           // of this iteration
+};
+
+struct TrainHooks {
+    std::function<void(const TrainLog&)> on_log;
+    // After every iteration whose state may be stored.
+    std::function<void(const TrainState&)> on_state;
+    // Asked after every iteration; false stops.
+    std::function<bool(const TrainLog&, int total_iterations)> keep_going;
+};
+
+struct TrainResult {
+    Cloth cloth;  // of the best validation
+    TrainState state;
+    double final_loss = 0;
+    double validation_rmse = 0;  // [m], of `cloth`
+    bool finished = false;
+};
+
+// The published protocol for a mass-spring source: stiffness on slow clips, then damping on all.
+std::vector<TrainPass> dual_pass(int stiffness_iterations, int damping_iterations,
+                                 const LossWeights& weights);
+std::vector<TrainPass> single_pass(int iterations, const LossWeights& weights);
+
+// A surrogate with the given grid, not yet learned.
+Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double stiffness,
+                     double damping);
+
+int total_iterations(const TrainOptions& options);
+
+// Learns. With `resume`, goes on from there. Throws Error on bad input and Failure when a gradient
+// is not finite, naming the clip, the step and the particle.
+TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
+                  const TrainHooks& hooks);
+
+// The best network with one stiffness and one damping per family: force balance by least squares
+// along the observed motion.
+Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options);
+
+}  // namespace springtime

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <vector>
+
+#include "data/clips.h"
+#include "springtime/resample.h"
+
+namespace springtime {
+
+// Clips as the learner wants them: resampled to the surrogate, with accelerations.
+class ClipReader {
+  public:
+    ClipReader(const MotionSource& motion, const Resampler& resampler, std::size_t intervals);
+
+    Rollout read(const Clip& clip) const;
+    std::vector<Rollout> read(const std::vector<Clip>& clips) const;
+    std::size_t intervals() const { return intervals_; }
+
+  private:
+    const MotionSource* motion_;
+    const Resampler* resampler_;
+    std::size_t intervals_;
+};
+
+// Shuffled batches of clips; the next one is read while the present one is worked on.
+class BatchReader {
+  public:
+    BatchReader(const ClipReader& reader, std::vector<Clip> clips, std::size_t batch,
+                std::uint64_t seed, std::size_t batches_done);
+    ~BatchReader();
+
+    struct Batch {
+        std::vector<Clip> clips;
+        std::vector<Rollout> targets;
+    };
+    Batch next();
+
+  private:
+    void start();
+
+    const ClipReader* reader_;
+    std::vector<Clip> clips_;
+    std::size_t batch_;
+    ClipShuffle shuffle_;
+    std::future<Batch> coming_;
+};
+
+}  // namespace springtime

@@ -1,0 +1,83 @@
+#include "learn/gradient.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "sim/stepper.h"
+
+namespace springtime {
+
+BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
+                             int threads)
+    : surrogate_(surrogate), options_(options), stride_(stride), threads_(thread_count(threads))
+{
+    for (int t = 0; t < threads_; ++t) {
+        if (options.device == Device::reference) {
+            reference_.push_back(make_reference_tape(surrogate, options));
+        } else {
+            fast_.push_back(make_fast_tape(surrogate, options));
+        }
+    }
+}
+
+BatchGradient::~BatchGradient() = default;
+
+template <class Real>
+BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
+                                                const std::vector<Rollout>& clips,
+                                                std::span<const double> stiffness,
+                                                std::span<const double> damping,
+                                                const LossWeights& weights, bool with_gradient)
+{
+    const ClipLoss loss(surrogate_, options_.dt, stride_, weights);
+    const std::size_t springs = surrogate_.springs.spring_count();
+    const std::size_t width = tapes[0]->lane_count();
+    const int groups = int((clips.size() + width - 1) / width);
+    std::vector<Result> results(groups, Result{{}, ParameterGradient(springs)});
+    const double scale = 1 / double(clips.size());
+
+    parallel_for(groups, threads_, [&](int group, int thread) {
+        Tape<Real>& tape = *tapes[thread];
+        tape.set_parameters(stiffness, damping);
+        std::vector<const Rollout*> lanes;
+        const std::size_t begin = group * width, end = std::min(begin + width, clips.size());
+        for (std::size_t c = begin; c < end; ++c) lanes.push_back(&clips[c]);
+        results[group].loss = loss.run(tape, std::span<const Rollout* const>(lanes), scale,
+                                       with_gradient ? &results[group].gradient : nullptr);
+    });
+
+    Result total{{}, ParameterGradient(springs)};
+    for (const Result& result : results) {
+        total.loss.force += scale * result.loss.force;
+        total.loss.impulse += scale * result.loss.impulse;
+        total.loss.position += scale * result.loss.position;
+        total.loss.total += scale * result.loss.total;
+        for (std::size_t s = 0; s < springs; ++s) {
+            total.gradient.stiffness[s] += result.gradient.stiffness[s];
+            total.gradient.damping[s] += result.gradient.damping[s];
+        }
+    }
+    return total;
+}
+
+BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
+                                         std::span<const double> stiffness,
+                                         std::span<const double> damping,
+                                         const LossWeights& weights, bool with_gradient)
+{
+    if (!reference_.empty()) {
+        return run_groups(reference_, clips, stiffness, damping, weights, with_gradient);
+    }
+    return run_groups(fast_, clips, stiffness, damping, weights, with_gradient);
+}
+
+double BatchGradient::motion_rmse(const std::vector<Rollout>& clips,
+                                  std::span<const double> stiffness,
+                                  std::span<const double> damping)
+{
+    const LossWeights weights{.force = 0, .impulse = 0, .position = 1};
+    return std::sqrt(run(clips, stiffness, damping, weights, false).loss.position);
+}
+
+}  // namespace springtime

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "sim/tape.h"
+#include "springtime/motion.h"
+#include "springtime/train.h"
+
+namespace springtime {
+
+// Gradient of the loss by every spring's parameters.
+struct ParameterGradient {
+    std::vector<double> stiffness, damping;
+
+    explicit ParameterGradient(std::size_t springs) : stiffness(springs), damping(springs) {}
+};
+
+// What a clip is compared by. Lf = mean over frames and particles of |f - f^|^2, with f = m a the
+// net force; LJ = mean over particles of |J - J^|^2; Lx = mean over frames and particles of |x -
+// x^|^2. Handles are left out of every term. J is the trapezoid rule over all steps of the clip:
+// the steps sum to m (v_T - v_0), so J = m (v_T - v_0) + dt/2 m (a_T - a_0).
+class ClipLoss {
+  public:
+    ClipLoss(const Cloth& cloth, double dt, int stride, const LossWeights& weights);
+
+    // Runs up to lane_count() clips of equal length side by side; the terms are sums over them, not
+    // means. With a gradient, adds `scale` times that of the weighted sum to it.
+    template <class Real>
+    LossTerms run(Tape<Real>& tape, std::span<const Rollout* const> clips, double scale,
+                  ParameterGradient* gradient) const;
+
+  private:
+    template <class Real>
+    struct Residuals;
+
+    double dt_;
+    int stride_;
+    LossWeights weights_;
+    std::vector<double> mass_;
+};
+
+// lambda_k sum relu(-k) + lambda_b sum relu(-b), with its gradient.
+double negativity(std::span<const double> parameters, double weight, std::span<double> gradient);
+
+// Accelerations by second differences of the positions of neighbouring frames, for motion that has
+// none stored; the first and last frame take their neighbour's.
+std::vector<float> difference_acceleration(const Rollout& rollout, std::size_t landmarks,
+                                           double frame_interval);
+
+}  // namespace springtime

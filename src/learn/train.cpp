@@ -1,0 +1,354 @@
+#include "springtime/train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "core/random.h"
+#include "learn/adam.h"
+#include "learn/clip_reader.h"
+#include "learn/gradient.h"
+#include "learn/trouble.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+// Where an iteration stands: which round and pass, and how far into it.
+struct Place {
+    int round = 0, pass = 0, step = 0;
+};
+
+Place place_of(const TrainOptions& options, int iteration)
+{
+    Place place{0, 0, iteration};
+    while (place.step >= options.passes[place.pass].iterations) {
+        place.step -= options.passes[place.pass].iterations;
+        if (++place.pass == int(options.passes.size())) {
+            place.pass = 0;
+            ++place.round;
+        }
+    }
+    return place;
+}
+
+void check_options(const TrainOptions& options, const MotionHeader& header)
+{
+    if (options.passes.empty() || options.rounds < 1 || total_iterations(options) < 1) {
+        throw Error("train: {} passes in {} rounds; at least one iteration is needed",
+                    options.passes.size(), options.rounds);
+    }
+    for (const TrainPass& pass : options.passes) {
+        if (pass.iterations < 0) throw Error("train: {} iterations; not negative", pass.iterations);
+        const LossWeights& w = pass.weights;
+        if (!(w.force >= 0 && w.impulse >= 0 && w.position >= 0 &&
+              w.force + w.impulse + w.position > 0)) {
+            throw Error(
+                "train: loss weights force {}, impulse {}, position {}; none may be negative "
+                "and one must be positive",
+                w.force, w.impulse, w.position);
+        }
+    }
+    if (options.batch < 1) throw Error("train: a batch of {} clips; at least 1", options.batch);
+    if (options.clip_steps < header.stride) {
+        throw Error(
+            "train: clips of {} steps, but frames are stored every {} steps; raise "
+            "--clip-steps",
+            options.clip_steps, header.stride);
+    }
+    if (!(options.stiffness_rate > 0) || !(options.damping_rate > 0)) {
+        throw Error("train: rates {} and {}; both must be positive", options.stiffness_rate,
+                    options.damping_rate);
+    }
+}
+
+double mean_of(const std::vector<double>& values)
+{
+    return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
+double norm_of(const ParameterGradient& gradient)
+{
+    double sum = 0;
+    for (const double g : gradient.stiffness) sum += g * g;
+    for (const double g : gradient.damping) sum += g * g;
+    return std::sqrt(sum);
+}
+
+TrainState start_state(const Cloth& start)
+{
+    const std::size_t springs = start.springs.spring_count();
+    TrainState state;
+    state.stiffness = state.best_stiffness = start.springs.stiffness;
+    state.damping = state.best_damping = start.springs.damping;
+    state.stiffness_scale = mean_of(state.stiffness);
+    state.damping_scale = mean_of(state.damping);
+    state.stiffness_mean.resize(springs);
+    state.stiffness_square.resize(springs);
+    state.damping_mean.resize(springs);
+    state.damping_square.resize(springs);
+    return state;
+}
+
+// `count` of the clips, spread evenly.
+std::vector<Clip> spread(const std::vector<Clip>& clips, std::size_t count)
+{
+    std::vector<Clip> chosen;
+    const std::size_t n = std::min(count, clips.size());
+    for (std::size_t i = 0; i < n; ++i) chosen.push_back(clips[i * clips.size() / n]);
+    return chosen;
+}
+
+// Moves one kind of parameter along its gradient.
+struct Mover {
+    std::vector<double>&parameters, &mean, &square;
+    double rate;     // absolute, or relative when logarithmic
+    double penalty;  // on negative values; without one they are cut off at zero
+    bool logarithmic;
+
+    void move(std::vector<double>& gradient, int step)
+    {
+        if (logarithmic) {
+            std::vector<double> logs(parameters.size());
+            for (std::size_t s = 0; s < logs.size(); ++s) {
+                gradient[s] *= parameters[s];  // d/d(log k) = k d/dk
+                logs[s] = std::log(parameters[s]);
+            }
+            adam_step(logs, gradient, mean, square, rate, step);
+            for (std::size_t s = 0; s < logs.size(); ++s) parameters[s] = std::exp(logs[s]);
+            return;
+        }
+        adam_step(parameters, gradient, mean, square, rate, step);
+        if (penalty > 0) return;
+        for (double& value : parameters) value = std::max(value, 0.0);
+    }
+};
+
+class Trainer {
+  public:
+    Trainer(const MotionSource& motion, const TrainOptions& options, const TrainState* resume)
+        : motion_(motion),
+          options_(options),
+          surrogate_(make_surrogate(motion.header, options.grid, 1, 1)),
+          step_{motion.header.dt, motion.header.environment, options.device},
+          resampler_(motion.header.rest, surrogate_.rest),
+          split_(
+              split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed)),
+          reader_(motion, resampler_, std::size_t(options.clip_steps / motion.header.stride)),
+          gradient_(surrogate_, step_, motion.header.stride, options.threads)
+    {
+        validation_ =
+            reader_.read(spread(cut_clips(motion, split_.validation, reader_.intervals(), 0, 0),
+                                std::size_t(std::max(1, options.validation_clips))));
+        state_ = resume ? *resume : start_state(fit_homogeneous(motion, options));
+        check_state();
+    }
+
+    TrainResult run(const TrainHooks& hooks);
+
+  private:
+    void check_state() const
+    {
+        const std::size_t springs = surrogate_.springs.spring_count();
+        if (state_.stiffness.size() != springs || state_.damping.size() != springs) {
+            throw Error(
+                "train: the checkpoint has {} springs, but a {} x {} grid has {}; resume with "
+                "the settings of the run",
+                state_.stiffness.size(), options_.grid.rows, options_.grid.cols, springs);
+        }
+    }
+
+    void begin_pass(const Place& place);
+    TrainLog iterate(const Place& place);
+    void move(const Place& place, ParameterGradient& gradient);
+    void validate(TrainLog& log);
+    [[noreturn]] void fail(const BatchReader::Batch& batch);
+    Cloth cloth_of(const std::vector<double>& stiffness, const std::vector<double>& damping) const;
+
+    const MotionSource& motion_;
+    const TrainOptions& options_;
+    Cloth surrogate_;
+    SimulationOptions step_;
+    Resampler resampler_;
+    RolloutSplit split_;
+    ClipReader reader_;
+    BatchGradient gradient_;
+    std::vector<Rollout> validation_;
+    TrainState state_;
+    std::unique_ptr<BatchReader> batches_;
+};
+
+void Trainer::begin_pass(const Place& place)
+{
+    const TrainPass& pass = options_.passes[place.pass];
+    const double tail = pass.slow_clips ? options_.slow_seconds : 0;
+    const std::uint64_t number = place.round * options_.passes.size() + place.pass;
+    batches_ = std::make_unique<BatchReader>(
+        reader_, cut_clips(motion_, split_.training, reader_.intervals(), 0, tail),
+        std::size_t(options_.batch), Random::stream(options_.seed, number).next(),
+        std::size_t(place.step));
+    if (place.step > 0) return;
+    for (auto* moments : {&state_.stiffness_mean, &state_.stiffness_square, &state_.damping_mean,
+                          &state_.damping_square}) {
+        std::fill(moments->begin(), moments->end(), 0.0);
+    }
+}
+
+void Trainer::move(const Place& place, ParameterGradient& gradient)
+{
+    const TrainPass& pass = options_.passes[place.pass];
+    const double decay = options_.cosine ? cosine_decay(place.step, pass.iterations) : 1;
+    const auto scale = [&](double start) { return options_.logarithmic ? decay : decay * start; };
+    if (pass.learn != Learn::damping) {
+        Mover{state_.stiffness,
+              state_.stiffness_mean,
+              state_.stiffness_square,
+              options_.stiffness_rate * scale(state_.stiffness_scale),
+              pass.weights.negative_stiffness,
+              options_.logarithmic}
+            .move(gradient.stiffness, place.step + 1);
+    }
+    if (pass.learn != Learn::stiffness) {
+        Mover{state_.damping,
+              state_.damping_mean,
+              state_.damping_square,
+              options_.damping_rate * scale(state_.damping_scale),
+              pass.weights.negative_damping,
+              options_.logarithmic}
+            .move(gradient.damping, place.step + 1);
+    }
+}
+
+TrainLog Trainer::iterate(const Place& place)
+{
+    const auto start = std::chrono::steady_clock::now();
+    const TrainPass& pass = options_.passes[place.pass];
+    const BatchReader::Batch batch = batches_->next();
+    auto result =
+        gradient_.run(batch.targets, state_.stiffness, state_.damping, pass.weights, true);
+    result.loss.negativity =
+        negativity(state_.stiffness, pass.weights.negative_stiffness, result.gradient.stiffness) +
+        negativity(state_.damping, pass.weights.negative_damping, result.gradient.damping);
+    result.loss.total += result.loss.negativity;
+
+    TrainLog log;
+    log.iteration = state_.iteration;
+    log.round = place.round;
+    log.pass = place.pass;
+    log.loss = result.loss;
+    log.gradient_norm = norm_of(result.gradient);
+    if (!std::isfinite(result.loss.total) || !std::isfinite(log.gradient_norm)) fail(batch);
+    move(place, result.gradient);
+    ++state_.iteration;
+    const bool last_of_pass = place.step + 1 == pass.iterations;
+    if (last_of_pass || state_.iteration % std::max(1, options_.validate_every) == 0) validate(log);
+    const auto [k_low, k_high] =
+        std::minmax_element(state_.stiffness.begin(), state_.stiffness.end());
+    const auto [b_low, b_high] = std::minmax_element(state_.damping.begin(), state_.damping.end());
+    log.stiffness_low = *k_low;
+    log.stiffness_high = *k_high;
+    log.damping_low = *b_low;
+    log.damping_high = *b_high;
+    log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return log;
+}
+
+void Trainer::validate(TrainLog& log)
+{
+    log.validation_rmse = gradient_.motion_rmse(validation_, state_.stiffness, state_.damping);
+    const bool better = state_.best_validation < 0 || log.validation_rmse < state_.best_validation;
+    if (!std::isfinite(log.validation_rmse) || !better) return;
+    state_.best_validation = log.validation_rmse;
+    state_.best_iteration = state_.iteration;
+    state_.best_stiffness = state_.stiffness;
+    state_.best_damping = state_.damping;
+}
+
+void Trainer::fail(const BatchReader::Batch& batch)
+{
+    const Cloth cloth = cloth_of(state_.stiffness, state_.damping);
+    for (std::size_t c = 0; c < batch.targets.size(); ++c) {
+        const auto trouble = find_trouble(cloth, step_, motion_.header.stride, batch.targets[c]);
+        if (!trouble) continue;
+        throw Failure(
+            "train: iteration {}: {} is not finite in rollout {}, clip from frame {}, step "
+            "{}, particle {}; the last good checkpoint is kept. Lower the rates, or "
+            "start from lower stiffness and damping",
+            state_.iteration, trouble->what, batch.clips[c].rollout, batch.clips[c].first_frame,
+            trouble->step, trouble->particle);
+    }
+    throw Failure(
+        "train: iteration {}: the loss is not finite; the last good checkpoint is kept. "
+        "Lower the rates",
+        state_.iteration);
+}
+
+Cloth Trainer::cloth_of(const std::vector<double>& stiffness,
+                        const std::vector<double>& damping) const
+{
+    Cloth cloth = surrogate_;
+    const auto positive = [](double value) { return std::max(value, 0.0); };
+    std::transform(stiffness.begin(), stiffness.end(), cloth.springs.stiffness.begin(), positive);
+    std::transform(damping.begin(), damping.end(), cloth.springs.damping.begin(), positive);
+    return cloth;
+}
+
+TrainResult Trainer::run(const TrainHooks& hooks)
+{
+    const int total = total_iterations(options_);
+    TrainResult result;
+    bool stopped = false;
+    while (state_.iteration < total && !stopped) {
+        const Place place = place_of(options_, state_.iteration);
+        if (!batches_ || place.step == 0) begin_pass(place);
+        const TrainLog log = iterate(place);
+        result.final_loss = log.loss.total;
+        if (hooks.on_log) hooks.on_log(log);
+        if (hooks.on_state) hooks.on_state(state_);
+        stopped = hooks.keep_going && !hooks.keep_going(log, total);
+    }
+    result.finished = state_.iteration >= total;
+    result.cloth = cloth_of(state_.best_stiffness, state_.best_damping);
+    result.validation_rmse = state_.best_validation;
+    result.state = state_;
+    return result;
+}
+
+}  // namespace
+
+std::vector<TrainPass> dual_pass(int stiffness_iterations, int damping_iterations,
+                                 const LossWeights& weights)
+{
+    return {{Learn::stiffness, stiffness_iterations, true, weights},
+            {Learn::damping, damping_iterations, false, weights}};
+}
+
+std::vector<TrainPass> single_pass(int iterations, const LossWeights& weights)
+{
+    return {{Learn::both, iterations, false, weights}};
+}
+
+Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double stiffness,
+                     double damping)
+{
+    return make_grid_cloth(header.sheet, grid, MaterialField::uniform(stiffness),
+                           MaterialField::uniform(damping));
+}
+
+int total_iterations(const TrainOptions& options)
+{
+    int sum = 0;
+    for (const TrainPass& pass : options.passes) sum += pass.iterations;
+    return sum * options.rounds;
+}
+
+TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
+                  const TrainHooks& hooks)
+{
+    check_options(options, motion.header);
+    return Trainer(motion, options, resume).run(hooks);
+}
+
+}  // namespace springtime

@@ -1,0 +1,50 @@
+#include "learn/trouble.h"
+
+#include <cmath>
+
+#include "sim/tape.h"
+
+namespace springtime {
+
+namespace {
+
+std::optional<int> first_not_finite(std::span<const double> numbers)
+{
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        // Floats run this clip: what they cannot hold is lost to them.
+        if (!(std::abs(numbers[i]) < 1e30)) return int(i / 3);
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOptions& options,
+                                    int stride, const Rollout& clip)
+{
+    MotionHeader header;
+    header.dt = options.dt;
+    header.stride = stride;
+    header.rest.resize(surrogate.particle_count());
+    const auto tape = make_reference_tape(surrogate, options);
+    const int steps = int(clip.frame_count - 1) * stride;
+    tape->begin(steps);
+    tape->load(0, clip.state(0, header), clip.handles);
+    for (int step = 0; step <= steps; ++step) {
+        if (step > 0) tape->advance(1);
+        for (const auto& numbers : {tape->position(), tape->velocity()}) {
+            if (const auto p = first_not_finite(numbers)) return Trouble{"the state", step, *p};
+        }
+    }
+    tape->begin_back();
+    for (double& back : tape->velocity_adjoint()) back = 1;
+    for (int step = steps - 1; step >= 0; --step) {
+        tape->retreat(1);
+        for (const auto& numbers : {tape->position_adjoint(), tape->velocity_adjoint()}) {
+            if (const auto p = first_not_finite(numbers)) return Trouble{"the gradient", step, *p};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace springtime
