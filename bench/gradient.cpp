@@ -1,0 +1,87 @@
+// Cost of a gradient on one thread: 16 clips of 500 steps of the 32 x 32 cloth, in lanes. The plain
+// stepper, the way there with a tape, and the way back. Prints JSON.
+#include <fmt/core.h>
+
+#include "backends/simd/simd.h"
+#include "springtime/springtime.h"
+#include "timing.h"
+
+using namespace springtime;
+
+namespace {
+
+constexpr int kSteps = 500, kRounds = 7, kClips = 16;
+
+struct Times {
+    double forward_us, forward_tape_us, backward_us;  // per clip and step
+};
+
+// As many groups of lanes as hold the clips; every group is made and run by itself.
+Times measure(const Cloth& cloth, const KernelSet& kernels)
+{
+    const SimulationOptions options;
+    const GenerateOptions rollouts;
+    std::vector<std::unique_ptr<Stepper>> steppers;
+    std::vector<std::unique_ptr<Tape<float>>> tapes;
+    for (int first = 0; first < kClips; first += kernels.width) {
+        steppers.push_back(make_simd_batch(cloth, options, kernels));
+        tapes.push_back(make_simd_tape(cloth, options, {}, kernels));
+    }
+    const auto load = [&](auto& group, int index) {
+        for (int lane = 0; lane < kernels.width; ++lane) {
+            const RolloutStart start = random_start(cloth, rollouts, index * kernels.width + lane);
+            group.load(lane, start.state, start.handles);
+        }
+    };
+    std::vector<double> best(3, 1e30);
+    for (int round = 0; round < kRounds; ++round) {
+        for (std::size_t i = 0; i < tapes.size(); ++i) {
+            load(*steppers[i], static_cast<int>(i));
+            tapes[i]->begin(kSteps);
+            load(*tapes[i], static_cast<int>(i));
+        }
+        const auto times =
+            bench::best_seconds({[&] {
+                                     for (const auto& stepper : steppers) stepper->advance(kSteps);
+                                 },
+                                 [&] {
+                                     for (const auto& tape : tapes) tape->advance(kSteps);
+                                 },
+                                 [&] {
+                                     for (const auto& tape : tapes) {
+                                         tape->begin_back();
+                                         for (float& adjoint : tape->position_adjoint())
+                                             adjoint = 1e-3f;
+                                         tape->retreat(kSteps);
+                                     }
+                                 }},
+                                1);
+        for (std::size_t i = 0; i < best.size(); ++i) best[i] = std::min(best[i], times[i]);
+    }
+    const double to_us = 1e6 / (double(kSteps) * kClips);
+    return {best[0] * to_us, best[1] * to_us, best[2] * to_us};
+}
+
+std::string text_of(const Times& times)
+{
+    return fmt::format(
+        "\"forward_us_per_clip_step\": {:.3f}, \"forward_tape_us_per_clip_step\": {:.3f}, "
+        "\"backward_us_per_clip_step\": {:.3f}, \"ratio\": {:.2f}",
+        times.forward_us, times.forward_tape_us, times.backward_us,
+        times.backward_us / times.forward_us);
+}
+
+}  // namespace
+
+int main()
+{
+    const Cloth cloth =
+        make_grid_cloth({}, {}, MaterialField::uniform(25), MaterialField::uniform(6));
+    std::string sets, best;
+    for (const KernelSet& kernels : instruction_sets()) {
+        best = text_of(measure(cloth, kernels));
+        sets += fmt::format("{}\"{}\": {{{}}}", sets.empty() ? "" : ", ", kernels.name, best);
+    }
+    fmt::print("{{\"springs\": {}, \"instruction_set\": \"{}\", {}, \"all_sets\": {{{}}}}}\n",
+               cloth.springs.spring_count(), best_instruction_set().name, best, sets);
+}
