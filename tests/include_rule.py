@@ -14,15 +14,16 @@ ALLOWED = {
     "backends": {"core", "cloth", "physics", "sim"},
     "data": {"core", "cloth", "sim"},
     "learn": {"core", "cloth", "physics", "sim", "data"},
-    "io": {"core", "cloth", "sim", "data"},
+    "io": {"core", "cloth", "sim", "data", "learn"},
 }
 # Public headers belong to the folder that implements them.
 PUBLIC = {
     "error": "core", "vec3": "core", "version": "core",
     "cloth": "cloth", "material": "cloth", "sheet": "cloth",
     "energy": "sim", "environment": "sim", "handles": "sim", "simulation": "sim", "state": "sim",
-    "generate": "data", "motion": "data", "record": "data",
-    "files": "io", "picture": "io",
+    "generate": "data", "motion": "data", "record": "data", "resample": "data",
+    "evaluate": "learn", "train": "learn",
+    "files": "io", "picture": "io", "run_folder": "io",
     "springtime": "everything",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "springtime/cloth.h"
+#include "springtime/motion.h"
+#include "springtime/record.h"
+
+namespace springtime {
+
+// Distance between a motion and its target. At a frame it is the root of the mean over particles of
+// the squared distance; mean and standard deviation are over all frames of all rollouts. [m]
+struct MotionError {
+    double mean = 0, std = 0;
+    std::vector<double> per_rollout;  // mean over the frames of each
+    std::vector<double> over_time;    // mean over the rollouts that reach each frame
+};
+
+// The surrogate runs by itself from the start of every rollout, with its handles, and is compared
+// with the landmarks resampled to its particles. A rollout in which it blows up is a Failure that
+// names it. The environment, step and stride are those of the motion.
+MotionError surrogate_error(const Cloth& surrogate, const MotionSource& motion, Device device,
+                            int threads, const ProgressHook& progress);
+
+// What needs no model, compared at the surrogate's particles: nothing moves; and the first shape
+// moves along with the mean displacement of its handles.
+MotionError static_error(const Cloth& surrogate, const MotionSource& motion);
+MotionError handles_error(const Cloth& surrogate, const MotionSource& motion);
+
+// Root mean squared difference of the parameters of two cloths with the same springs, in all and by
+// family. Throws Error when the springs differ.
+struct ParameterError {
+    double stiffness = 0, damping = 0;  // [N/m], [N s/m]
+    std::map<std::string, double> stiffness_by_family, damping_by_family;
+};
+ParameterError parameter_error(const Cloth& cloth, const Cloth& truth);
+
+}  // namespace springtime

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "springtime/train.h"
+
+namespace springtime {
+
+// What a training run leaves behind:
+//   config.toml            the merged settings
+//   log.jsonl              one line per iteration
+//   checkpoint-a.bin, -b   the last two states, written in turn, each with a checksum
+//   cloth.json             the best cloth so far
+//   homogeneous.json       the best homogeneous network
+class RunFolder {
+  public:
+    explicit RunFolder(std::filesystem::path path);
+
+    const std::filesystem::path& path() const { return path_; }
+    bool exists() const;  // holds a run
+    void create(const std::string& config);
+    std::string config() const;
+
+    void append_log(const TrainLog& log);
+    // Drops log lines from this iteration on: a resumed run writes them again.
+    void cut_log(int iteration);
+
+    void write_checkpoint(const TrainState& state);
+    // The newest checkpoint that is whole. A damaged one is refused with a word in `remarks`, and
+    // the one before it is used. Nothing when there is none.
+    std::optional<TrainState> read_checkpoint(std::vector<std::string>& remarks) const;
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace springtime
