@@ -105,7 +105,12 @@ TrainResult train(const MotionSource& motion, const TrainOptions& options, const
                   const TrainHooks& hooks);
 
 // The best network with one stiffness and one damping per family: force balance by least squares
-// along the observed motion.
-Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options);
+// along the observed motion, then descent on the position loss; the better of the two on the
+// validation clips.
+struct HomogeneousFit {
+    Cloth cloth;
+    double validation_rmse = 0;  // [m]
+};
+HomogeneousFit fit_homogeneous(const MotionSource& motion, const TrainOptions& options);
 
 }  // namespace springtime

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/random.h"
-#include "learn/clip_reader.h"
+#include "learn/adam.h"
+#include "learn/gradient.h"
+#include "learn/lesson.h"
 #include "physics/external.h"
 #include "physics/spring.h"
-#include "springtime/error.h"
 #include "springtime/train.h"
 
 namespace springtime {
@@ -72,41 +72,106 @@ double fallback_stiffness(const Cloth& cloth)
            std::sqrt(double(cloth.particle_count()));
 }
 
+// The logarithms of one stiffness and one damping per family, and their descent.
+struct FamilyLogs {
+    std::vector<double> logs, mean, square;  // stiffness by family, then damping
+
+    explicit FamilyLogs(const Cloth& start)
+        : logs(2 * kFamilies, 0), mean(2 * kFamilies, 0), square(2 * kFamilies, 0)
+    {
+        for (std::size_t s = 0; s < start.springs.spring_count(); ++s) {
+            const auto family = std::size_t(start.springs.family[s]);
+            logs[family] = std::log(start.springs.stiffness[s]);
+            logs[kFamilies + family] = std::log(start.springs.damping[s]);
+        }
+    }
+
+    Cloth cloth(Cloth surrogate) const
+    {
+        for (std::size_t s = 0; s < surrogate.springs.spring_count(); ++s) {
+            const auto family = std::size_t(surrogate.springs.family[s]);
+            surrogate.springs.stiffness[s] = std::exp(logs[family]);
+            surrogate.springs.damping[s] = std::exp(logs[kFamilies + family]);
+        }
+        return surrogate;
+    }
+
+    void descend(const Cloth& at, const ParameterGradient& gradient, double rate, int step)
+    {
+        std::vector<double> by_family(2 * kFamilies, 0);
+        for (std::size_t s = 0; s < at.springs.spring_count(); ++s) {
+            const auto family = std::size_t(at.springs.family[s]);
+            by_family[family] += gradient.stiffness[s] * at.springs.stiffness[s];
+            by_family[kFamilies + family] += gradient.damping[s] * at.springs.damping[s];
+        }
+        adam_step(logs, by_family, mean, square, rate, step);
+    }
+};
+
 }  // namespace
 
-Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
+Cloth force_balance_start(const Lesson& lesson)
 {
-    Cloth cloth = make_surrogate(motion.header, options.grid, 1, 1);
-    const Resampler resampler(motion.header.rest, cloth.rest);
-    const RolloutSplit split =
-        split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed);
-    const std::size_t intervals = std::size_t(options.clip_steps / motion.header.stride);
-    const ClipReader reader(motion, resampler, intervals);
-    const auto clips = cut_clips(motion, split.training, intervals, 0, 0);
-
+    const MotionHeader& header = lesson.motion.header;
+    const TrainOptions& options = lesson.options;
+    Cloth cloth = lesson.surrogate;
+    const auto clips = lesson.training_clips(0);
+    constexpr std::size_t kClips = 32;  // plenty for eight numbers
     Balance balance;
-    constexpr std::size_t kClips = 32;  // 8 numbers need no more
     ClipShuffle shuffle(clips.size(), options.seed);
     for (std::size_t i = 0; i < std::min(kClips, clips.size()); ++i) {
-        const Rollout target = reader.read(clips[shuffle.next()]);
+        const Rollout target = lesson.reader.read(clips[shuffle.next()]);
         std::vector<bool> held(cloth.particle_count(), false);
         for (const int p : target.handles.particles) held[p] = true;
         for (std::size_t f = 0; f < target.frame_count; f += 3) {
-            add_frame(balance, cloth, motion.header.environment, target.state(f, motion.header),
+            add_frame(balance, cloth, header.environment, target.state(f, header),
                       target.acceleration.data() + 3 * f * cloth.particle_count(), held);
         }
     }
     const Eigen::VectorXd fit = solve(balance);
-    const double k_floor = 0.05 * fallback_stiffness(cloth);
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         const long family = long(cloth.springs.family[s]);
-        const double k = std::max(fit[family], k_floor);
-        cloth.springs.stiffness[s] = options.stiffness_start > 0 ? options.stiffness_start : k;
+        const double k = std::max(fit[family], 0.05 * fallback_stiffness(cloth));
         const double critical = 2 * std::sqrt(k * cloth.mass[cloth.springs.ends[s][0]]);
         const double b = std::max(fit[long(kFamilies) + family], 1e-3 * critical);
+        cloth.springs.stiffness[s] = options.stiffness_start > 0 ? options.stiffness_start : k;
         cloth.springs.damping[s] = options.damping_start > 0 ? options.damping_start : b;
     }
     return cloth;
+}
+
+HomogeneousFit fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
+{
+    constexpr int kIterations = 24;
+    constexpr double kRate = 0.1;  // of the logarithms: at most a tenth a step
+    TrainOptions fitted = options;
+    fitted.stiffness_start = fitted.damping_start = 0;
+    const Lesson lesson(motion, fitted);
+    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
+    HomogeneousFit best{force_balance_start(lesson), 0};
+    const auto rmse = [&](const Cloth& cloth) {
+        return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness,
+                                    cloth.springs.damping);
+    };
+    best.validation_rmse = rmse(best.cloth);
+
+    FamilyLogs logs(best.cloth);
+    BatchReader batches(lesson.reader, lesson.training_clips(0), std::size_t(options.batch),
+                        options.seed, 0);
+    const LossWeights position{.force = 0, .impulse = 0, .position = 1};
+    for (int step = 0; step < kIterations; ++step) {
+        const Cloth cloth = logs.cloth(lesson.surrogate);
+        const auto result = gradient.run(batches.next().targets, cloth.springs.stiffness,
+                                         cloth.springs.damping, position, true);
+        if (!std::isfinite(result.loss.total)) break;
+        logs.descend(cloth, result.gradient, kRate * cosine_decay(step, kIterations), step + 1);
+        const Cloth moved = logs.cloth(lesson.surrogate);
+        const double error = rmse(moved);
+        if (error < best.validation_rmse || !std::isfinite(best.validation_rmse)) {
+            best = {moved, error};
+        }
+    }
+    return best;
 }
 
 }  // namespace springtime

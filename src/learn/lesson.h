@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "learn/clip_reader.h"
+#include "springtime/train.h"
+
+namespace springtime {
+
+// What is learned from: the motion seen through the surrogate's particles, and how it is shared
+// out. The motion and the options must outlive it.
+struct Lesson {
+    Lesson(const MotionSource& motion, const TrainOptions& options);
+    Lesson(const Lesson&) = delete;  // the reader points into it
+    Lesson& operator=(const Lesson&) = delete;
+
+    // Clips to train on; of the last seconds of each rollout only when tail_seconds is positive.
+    std::vector<Clip> training_clips(double tail_seconds) const;
+
+    const MotionSource& motion;
+    const TrainOptions& options;
+    Cloth surrogate;  // not yet learned
+    SimulationOptions step;
+    Resampler resampler;
+    RolloutSplit split;
+    ClipReader reader;
+    std::vector<Rollout> validation;  // clips
+};
+
+// One stiffness and one damping per family, from the balance of forces along the motion.
+Cloth force_balance_start(const Lesson& lesson);
+
+}  // namespace springtime
