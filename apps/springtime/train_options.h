@@ -16,7 +16,7 @@ struct TrainFlags {
     // One weight for all passes, or one for each of the two.
     std::vector<double> force_weight{1}, impulse_weight{10}, position_weight{0}, negative_weight{0};
     bool log_parameters = false;
-    TrainOptions run{.rounds = 2};
+    TrainOptions run;
 };
 
 void add_train_flags(CLI::App& verb, TrainFlags& flags);

@@ -27,7 +27,10 @@ struct Lesson {
     std::vector<Rollout> validation;  // clips
 };
 
-// One stiffness and one damping per family, from the balance of forces along the motion.
-Cloth force_balance_start(const Lesson& lesson);
+class BatchGradient;
+
+// The stiffness and the damping, the same for all springs, that follow the motion best: a search
+// over four decades of stiffness. What the options give is taken as it is.
+Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient);
 
 }  // namespace springtime

@@ -110,13 +110,9 @@ class ClipRun {
 
     void load()
     {
-        MotionHeader times;
-        times.dt = dt_;
-        times.stride = stride_;
-        times.rest.resize(mass_.size());
         tape_.begin(int(frames_ - 1) * stride_);
         for (std::size_t c = 0; c < clips_.size(); ++c) {
-            tape_.load(int(c), clips_[c]->state(0, times), clips_[c]->handles);
+            tape_.load(int(c), clips_[c]->state(0, dt_ * stride_), clips_[c]->handles);
         }
     }
 

@@ -124,7 +124,7 @@ class Trainer {
           options_(options),
           gradient_(lesson_.surrogate, lesson_.step, motion.header.stride, options.threads)
     {
-        state_ = resume ? *resume : start_state(force_balance_start(lesson_));
+        state_ = resume ? *resume : start_state(homogeneous_start(lesson_, gradient_));
         check_state();
     }
 
