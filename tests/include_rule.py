@@ -21,7 +21,7 @@ PUBLIC = {
     "error": "core", "vec3": "core", "version": "core",
     "cloth": "cloth", "material": "cloth", "sheet": "cloth",
     "energy": "sim", "environment": "sim", "handles": "sim", "simulation": "sim", "state": "sim",
-    "generate": "data", "motion": "data", "record": "data",
+    "generate": "data", "motion": "data", "record": "data", "resample": "data",
     "files": "io", "picture": "io",
     "springtime": "everything",
 }

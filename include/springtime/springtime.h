@@ -11,6 +11,7 @@
 #include "springtime/motion.h"
 #include "springtime/picture.h"
 #include "springtime/record.h"
+#include "springtime/resample.h"
 #include "springtime/sheet.h"
 #include "springtime/simulation.h"
 #include "springtime/state.h"
