@@ -20,6 +20,7 @@ struct Verb {
 Verb add_generate(CLI::App& root);
 Verb add_simulate(CLI::App& root);
 Verb add_inspect(CLI::App& root);
+Verb add_evaluate(CLI::App& root);
 Verb add_demo(CLI::App& root);
 
 }  // namespace springtime::app
