@@ -173,10 +173,12 @@ nlohmann::json json_of(const EvaluateArguments& arguments, const Evaluation& res
 
 // ---- Results as a table ----
 
+// With the blank before it, if there is any.
 std::string bar_of(double value, double most)
 {
     constexpr double kWidth = 40;
-    return std::string(most > 0 ? std::size_t(std::lround(kWidth * value / most)) : 0, '#');
+    const long filled = most > 0 ? std::lround(kWidth * value / most) : 0;
+    return filled > 0 ? " " + std::string(std::size_t(filled), '#') : "";
 }
 
 void print_means(const Evaluation& result)
@@ -203,7 +205,7 @@ void print_over_time(const Evaluation& result)
     fmt::print("over time [m]\n");
     for (std::size_t row = 0; row <= rows; ++row) {
         const std::size_t frame = rows > 0 ? row * last / rows : 0;
-        fmt::print("  {:>8.3g} s {:>10.4g} {}\n", double(frame) * result.frame_interval,
+        fmt::print("  {:>8.3g} s {:>10.4g}{}\n", double(frame) * result.frame_interval,
                    curve[frame], bar_of(curve[frame], most));
     }
 }
@@ -219,7 +221,7 @@ void print_rollouts(const std::vector<double>& errors)
     fmt::print("by rollout [m]\n");
     if (errors.size() <= kMany) {
         for (std::size_t r = 0; r < errors.size(); ++r) {
-            fmt::print("  {:>10} {:>10.4g} {}\n", r, errors[r], bar_of(errors[r], most));
+            fmt::print("  {:>10} {:>10.4g}{}\n", r, errors[r], bar_of(errors[r], most));
         }
         return;
     }
