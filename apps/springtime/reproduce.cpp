@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "config.h"
@@ -178,16 +177,6 @@ std::string table_of(const nlohmann::json& methods, const std::vector<std::strin
                             base[key]["mean"].get<double>(), base[key]["std"].get<double>());
     }
     return text;
-}
-
-void write_text(const fs::path& path, const std::string& text)
-{
-    const fs::path part = fs::path(path) += ".part";
-    std::ofstream file(part, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw Failure("{}: cannot be written; is the disk full?", part.string());
-    fs::rename(part, path);
 }
 
 int reproduce_reconstruction(const ReproduceArguments& arguments)
