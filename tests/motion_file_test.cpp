@@ -319,13 +319,13 @@ TEST_F(MotionFile, StateOfAFrame)
 {
     const MotionHeader header = sample_header();
     const Rollout rollout = sample_rollout(5, 1);
-    const State state = rollout.state(3, header);
+    const State state = rollout.state(3, header.frame_interval());
     EXPECT_DOUBLE_EQ(state.time, 3 * 0.7);
     ASSERT_EQ(state.position.size(), kLandmarks);
     // Landmark 2 of frame 3 starts at number (3 * 4 + 2) * 3 = 42.
     EXPECT_EQ(state.position[2].y, rollout.position[43]);
     EXPECT_EQ(state.velocity[2].z, rollout.velocity[44]);
-    EXPECT_EQ(error_of([&] { rollout.state(5, header); }),
+    EXPECT_EQ(error_of([&] { rollout.state(5, header.frame_interval()); }),
               "rollout: frame 5 asked for, but it has 5; count from 0");
 }
 

@@ -15,7 +15,7 @@ std::string key_list(const CLI::App& verb)
     std::string keys;
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_single_name();
-        if (option->get_positional() || name == "help" || name == "config") continue;
+        if (option->get_lnames().empty() || name == "help" || name == "config") continue;
         keys += (keys.empty() ? "" : ", ") + name;
     }
     return keys;
@@ -138,7 +138,8 @@ std::string merged_config(const CLI::App& verb, const std::vector<std::string>& 
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_single_name();
         const bool left_out = std::find(without.begin(), without.end(), name) != without.end();
-        if (option->get_positional() || left_out || name == "help" || name == "config") continue;
+        if (option->get_lnames().empty() || left_out || name == "help" || name == "config")
+            continue;
         if (option->count() == 0 && option->get_default_str().empty()) continue;
         text += fmt::format("{} = {}\n", name, toml_value(*option));
     }

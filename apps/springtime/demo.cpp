@@ -105,7 +105,7 @@ int run_demo(const DemoArguments& arguments)
         // Most of the motion happens early.
         const double part = double(i) / (kPictures - 1);
         const auto frame = std::size_t(std::round(part * part * double(frames - 1)));
-        pictures.push_back(recording.rollout.state(frame, header));
+        pictures.push_back(recording.rollout.state(frame, header.frame_interval()));
         rows.push_back(row_of(cloth, options.environment, pictures.back()));
     }
     write_png(folder / "frames.png", draw_frames(cloth, pictures));

@@ -3,8 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config.h"
-#include "options.h"
-#include "progress.h"
+#include "generating.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -29,23 +28,6 @@ struct GenerateArguments {
 const std::vector<std::string> kBesideTheMotion{"out",  "threads", "quiet",
                                                 "json", "resume",  "overwrite"};
 
-fs::path part_of(const fs::path& path)
-{
-    return fs::path(path) += ".part";
-}
-
-// A file that a killed run left under its temporary name is as good as its flushed rollouts.
-void adopt_part_file(const fs::path& out)
-{
-    if (fs::exists(out) || !fs::exists(part_of(out))) return;
-    try {
-        MotionReader{part_of(out)};
-    } catch (const Error&) {
-        return;  // nothing usable in it: start anew
-    }
-    fs::rename(part_of(out), out);
-}
-
 std::string stored_config(const std::vector<std::string>& given)
 {
     if (!has_argument(given, "resume")) return {};
@@ -53,81 +35,6 @@ std::string stored_config(const std::vector<std::string>& given)
     const fs::path out = named.empty() ? GenerateArguments{}.out : named;
     adopt_part_file(out);
     return fs::exists(out) ? MotionReader(out).header().config : std::string();
-}
-
-// The first line of one text that the other lacks; the number of rollouts may grow.
-void check_same_config(const std::string& stored, const std::string& now, const fs::path& out)
-{
-    const auto lines = [](const std::string& text) { return CLI::detail::split(text, '\n'); };
-    const auto old_lines = lines(stored);
-    for (const std::string& line : lines(now)) {
-        if (line.empty() || line.starts_with("rollouts = ")) continue;
-        if (std::find(old_lines.begin(), old_lines.end(), line) == old_lines.end()) {
-            const std::string key = line.substr(0, line.find(" = "));
-            const auto old = std::find_if(old_lines.begin(), old_lines.end(), [&](const auto& l) {
-                return l.starts_with(key + " = ");
-            });
-            throw Error(
-                "{}: cannot resume with '{}', it was made with '{}'; leave that setting "
-                "out, or write to another file",
-                out.string(), line, old == old_lines.end() ? "(unset)" : *old);
-        }
-    }
-}
-
-struct Outcome {
-    int rollouts = 0;
-    bool finished = false;
-};
-
-// A resumed file is written anew with the old rollouts in front: the last good one stays until the
-// new one is complete, and both ways make the same bytes.
-Outcome write_rollouts(const GenerateArguments& arguments, const Cloth& cloth,
-                       const GenerateOptions& run)
-{
-    const fs::path out = arguments.out;
-    const MotionHeader header =
-        header_for(cloth, {run.dt, run.environment, run.device}, run.stride, run.seed, run.rollouts,
-                   merged_config(*arguments.app, kBesideTheMotion));
-    std::optional<MotionReader> old;
-    if (arguments.resume && fs::exists(out)) {
-        old.emplace(out);
-        check_same_config(old->header().config, header.config, out);
-        if (int(old->rollout_count()) > run.rollouts) {
-            throw Error("{}: holds {} rollouts already; ask for at least as many with --rollouts",
-                        out.string(), old->rollout_count());
-        }
-    }
-    check_generate(cloth, run);
-    Outcome outcome;
-    auto writer = std::make_unique<MotionWriter>(out, header);
-    const auto close = [&] {
-        old.reset();
-        if (outcome.rollouts > 0) writer->finish();
-        writer.reset();
-        if (outcome.rollouts == 0) fs::remove(part_of(out));
-    };
-    try {
-        for (; old && outcome.rollouts < int(old->rollout_count()); ++outcome.rollouts) {
-            writer->append(old->read(outcome.rollouts));
-        }
-        if (outcome.rollouts > 0) {
-            note(arguments.common, fmt::format("{} rollouts were there already", outcome.rollouts));
-        }
-        ProgressBar bar("generate", "rollouts", arguments.common.quiet);
-        outcome.finished = generate(
-            cloth, run, outcome.rollouts,
-            [&](int, const Rollout& rollout) {
-                writer->append(rollout);
-                ++outcome.rollouts;
-            },
-            [&](double done, double total) { return bar.show(done, total); });
-    } catch (const Failure&) {
-        close();  // what was finished is kept
-        throw;
-    }
-    close();
-    return outcome;
 }
 
 int run_generate(const GenerateArguments& arguments)
@@ -155,11 +62,12 @@ int run_generate(const GenerateArguments& arguments)
     run.stride *= substeps;
 
     const auto start = std::chrono::steady_clock::now();
-    const Outcome outcome = write_rollouts(arguments, cloth, run);
+    const GeneratedFile outcome =
+        generate_file(out, cloth, run, merged_config(*arguments.app, kBesideTheMotion),
+                      arguments.resume, arguments.common);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (outcome.rollouts == 0) {
-        fs::remove(part_of(out));
         fmt::print(stderr,
                    "springtime: interrupted before the first rollout was finished; nothing "
                    "was written\n");

@@ -28,17 +28,22 @@ void add_common(CLI::App& verb, CommonOptions& options)
     verb.add_flag("--json", options.json, "Print the result as JSON on standard output");
 }
 
+void add_families(CLI::App& verb, std::vector<std::string>& families)
+{
+    verb.add_option("--families", families, "Spring families")
+        ->delimiter(',')
+        ->take_all()
+        ->default_str("structural diagonal antidiagonal bending")
+        ->check(CLI::IsMember({"structural", "diagonal", "antidiagonal", "bending"}));
+}
+
 void add_cloth(CLI::App& verb, ClothOptions& options)
 {
     verb.add_option("--grid", options.grid, "Particles, ROWSxCOLS");
     verb.add_option("--length", options.length, "Sheet length, along the columns [m]");
     verb.add_option("--width", options.width, "Sheet width, along the rows [m]");
     verb.add_option("--mass", options.mass, "Mass of the whole sheet [kg]");
-    verb.add_option("--families", options.families, "Spring families")
-        ->delimiter(',')
-        ->take_all()
-        ->default_str("structural diagonal antidiagonal bending")
-        ->check(CLI::IsMember({"structural", "diagonal", "antidiagonal", "bending"}));
+    add_families(verb, options.families);
     verb.add_option("--stiffness", options.stiffness,
                     "Stiffness over the sheet [N/m], in layers: docs/materials.md")
         ->type_name("FIELD");
@@ -74,16 +79,20 @@ Grid parse_grid(const std::string& text)
     throw Error("--grid '{}': give ROWSxCOLS, for example 32x32", text);
 }
 
+GridOptions grid_options(const std::string& text, const std::vector<std::string>& families)
+{
+    const Grid grid = parse_grid(text);
+    const auto has = [&](const char* family) {
+        return std::find(families.begin(), families.end(), family) != families.end();
+    };
+    return {grid.rows,       grid.cols,           has("structural"),
+            has("diagonal"), has("antidiagonal"), has("bending")};
+}
+
 Cloth make_cloth(const ClothOptions& options)
 {
-    const Grid grid = parse_grid(options.grid);
-    const auto has = [&](const char* family) {
-        return std::find(options.families.begin(), options.families.end(), family) !=
-               options.families.end();
-    };
-    const GridOptions topology{grid.rows,       grid.cols,           has("structural"),
-                               has("diagonal"), has("antidiagonal"), has("bending")};
-    return make_grid_cloth({options.length, options.width, options.mass}, topology,
+    return make_grid_cloth({options.length, options.width, options.mass},
+                           grid_options(options.grid, options.families),
                            read_material(options.stiffness), read_material(options.damping));
 }
 

@@ -41,6 +41,9 @@ void add_cloth(CLI::App& verb, ClothOptions& options);
 // `from_start`: what is not given comes from the start of the run, if that knows it.
 void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_start = false);
 
+void add_families(CLI::App& verb, std::vector<std::string>& families);
+GridOptions grid_options(const std::string& grid, const std::vector<std::string>& families);
+
 Cloth make_cloth(const ClothOptions& options);
 Environment environment_from(const EnvironmentOptions& options, const Environment& otherwise);
 Grid parse_grid(const std::string& text);

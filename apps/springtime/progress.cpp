@@ -53,7 +53,7 @@ ProgressBar::~ProgressBar()
     if (shown_ && terminal_) std::fputc('\n', stderr);
 }
 
-bool ProgressBar::show(double done, double total)
+bool ProgressBar::show(double done, double total, const std::string& remark)
 {
     if (first_done_ < 0) first_done_ = done;
     const auto now = Clock::now();
@@ -66,9 +66,10 @@ bool ProgressBar::show(double done, double total)
         const double rate = (done - first_done_) / spent;
         const std::string left = rate > 0 ? time_text((total - done) / rate) + " left" : "";
         const int filled = static_cast<int>(30 * done / total);
-        fmt::print(stderr, "{}{} [{}{}] {:.0f} of {:.0f} {}, {}, {}{}", terminal_ ? "\r" : "",
+        fmt::print(stderr, "{}{} [{}{}] {:.0f} of {:.0f} {}, {}{}{}, {}{}", terminal_ ? "\r" : "",
                    what_, std::string(filled, '#'), std::string(30 - filled, '.'), done, total,
-                   unit_, time_text(spent), left, terminal_ ? "   " : "\n");
+                   unit_, remark, remark.empty() ? "" : ", ", time_text(spent), left,
+                   terminal_ ? "   " : "\n");
         std::fflush(stderr);
     }
     return !interrupted();

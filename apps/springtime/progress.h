@@ -19,7 +19,7 @@ class ProgressBar {
     ~ProgressBar();
 
     // Shows it; false when the user has interrupted.
-    bool show(double done, double total);
+    bool show(double done, double total, const std::string& remark = {});
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -59,7 +59,7 @@ Start stored_start(const std::string& text, const Cloth& cloth)
                     path, header.landmark_count(), cloth.particle_count());
     }
     const Rollout first = motion.read(rollout, 0, 1);
-    return {first.state(0, header), first.handles, header.environment, header.dt};
+    return {first.state(0, header.frame_interval()), first.handles, header.environment, header.dt};
 }
 
 // Handles of all that --pin and --handles name; what stands in the path file wins.

@@ -18,8 +18,10 @@ struct Verb {
 };
 
 Verb add_generate(CLI::App& root);
+Verb add_train(CLI::App& root);
 Verb add_simulate(CLI::App& root);
 Verb add_inspect(CLI::App& root);
+Verb add_reproduce(CLI::App& root);
 Verb add_demo(CLI::App& root);
 
 }  // namespace springtime::app

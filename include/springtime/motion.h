@@ -36,8 +36,9 @@ struct Rollout {
     std::vector<float> acceleration;  // [m/s^2], at the step of the source; may be empty
     Handles handles;
 
-    // Position and velocity of one frame, for landmark_count landmarks.
-    State state(std::size_t frame, const MotionHeader& header) const;
+    std::size_t landmark_count() const;
+    // Position and velocity of one frame. The time counts from the first.
+    State state(std::size_t frame, double frame_interval) const;
 };
 
 // A motion that is read piece by piece, so that it may be larger than memory. It is only ever read

@@ -34,7 +34,7 @@ struct TrainPass {
 struct TrainOptions {
     GridOptions grid;
     std::vector<TrainPass> passes;  // of one round
-    int rounds = 1;
+    int rounds = 2;
     int batch = 32;
     int clip_steps = 500;         // rounded down to whole frames
     double slow_seconds = 1;      // what counts as the end of a rollout [s]
@@ -104,8 +104,12 @@ int total_iterations(const TrainOptions& options);
 TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks);
 
-// The best network with one stiffness and one damping per family: force balance by least squares
-// along the observed motion.
-Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options);
+// The best network with one stiffness and one damping per family: a search over decades, then
+// descent on the position loss, judged by the validation clips.
+struct HomogeneousFit {
+    Cloth cloth;
+    double validation_rmse = 0;  // [m]
+};
+HomogeneousFit fit_homogeneous(const MotionSource& motion, const TrainOptions& options);
 
 }  // namespace springtime

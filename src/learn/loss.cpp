@@ -7,38 +7,7 @@
 
 namespace springtime {
 
-// Differences to the targets at every frame, in the layout of the tape, zero on handles.
-template <class Real>
-struct ClipLoss::Residuals {
-    std::vector<std::vector<Real>> force, position;  // by frame; empty where no term needs them
-    std::vector<Real> impulse;
-};
-
 namespace {
-
-// Calls visit(index in the tape's layout, clip, index in a frame of the rollout, particle).
-template <class Visit>
-void for_each_number(std::size_t particles, int lanes, std::size_t clips, const Visit& visit)
-{
-    for (std::size_t p = 0; p < particles; ++p) {
-        for (int axis = 0; axis < 3; ++axis) {
-            const std::size_t row = (p * 3 + axis) * lanes;
-            for (std::size_t clip = 0; clip < clips; ++clip) {
-                visit(row + clip, clip, p * 3 + axis, p);
-            }
-        }
-    }
-}
-
-std::vector<std::uint8_t> free_particles(std::span<const Rollout* const> clips,
-                                         std::size_t particles)
-{
-    std::vector<std::uint8_t> free(particles * clips.size(), 1);
-    for (std::size_t clip = 0; clip < clips.size(); ++clip) {
-        for (const int p : clips[clip]->handles.particles) free[p * clips.size() + clip] = 0;
-    }
-    return free;
-}
 
 template <class Real>
 double square_sum(const std::vector<Real>& values)
@@ -47,6 +16,172 @@ double square_sum(const std::vector<Real>& values)
     for (const Real value : values) sum += double(value) * double(value);
     return sum;
 }
+
+// Some clips side by side, there and back. Differences to the targets are kept for every frame, in
+// the layout of the tape, zero on handles.
+template <class Real>
+class ClipRun {
+  public:
+    ClipRun(Tape<Real>& tape, std::span<const Rollout* const> clips,
+            const std::vector<double>& mass, double dt, int stride, const LossWeights& weights)
+        : tape_(tape),
+          clips_(clips),
+          mass_(mass),
+          dt_(dt),
+          stride_(stride),
+          weights_(weights),
+          numbers_(3 * mass.size()),
+          frames_(clips[0]->frame_count),
+          free_(mass.size() * clips.size(), 1),
+          force_(frames_),
+          position_(frames_),
+          impulse_(weights.impulse != 0 ? numbers_ * tape.lane_count() : 0)
+    {
+        for (std::size_t c = 0; c < clips.size(); ++c) {
+            SPRINGTIME_ASSERT(clips[c]->frame_count == frames_);
+            for (const int p : clips[c]->handles.particles) free_[p * clips.size() + c] = 0;
+        }
+    }
+
+    LossTerms walk_there()
+    {
+        load();
+        LossTerms terms;
+        for (std::size_t f = 0; f < frames_; ++f) {
+            if (f > 0) tape_.advance(stride_);
+            if (looks_at_force(f)) compare_force(f);
+            if (weights_.force != 0) terms.force += square_sum(force_[f]);
+            if (weights_.position != 0) {
+                compare_position(f);
+                terms.position += square_sum(position_[f]);
+            }
+            if (weights_.impulse != 0 && is_end(f)) add_impulse(f);
+        }
+        const double particles = double(mass_.size());
+        terms.force /= particles * double(frames_);
+        terms.position /= particles * double(frames_);
+        terms.impulse = square_sum(impulse_) / particles;
+        terms.total = weights_.force * terms.force + weights_.impulse * terms.impulse +
+                      weights_.position * terms.position;
+        return terms;
+    }
+
+    // d(terms)/d(f) = 2 w f / (P F) and f = m a; likewise for the other terms.
+    void walk_back(double scale)
+    {
+        const double particles = double(mass_.size());
+        const double by_force = scale * 2 * weights_.force / (particles * double(frames_));
+        const double by_position = scale * 2 * weights_.position / (particles * double(frames_));
+        const double by_impulse = scale * 2 * weights_.impulse / particles;
+        tape_.begin_back();
+        for (std::size_t f = frames_; f-- > 0;) {
+            if (weights_.position != 0) push_position(f, by_position);
+            if (weights_.impulse != 0 && f == frames_ - 1) push_velocity(by_impulse);
+            if (looks_at_force(f)) pull_force(f, by_force, by_impulse);
+            if (f > 0) tape_.retreat(stride_);
+        }
+    }
+
+  private:
+    bool is_end(std::size_t frame) const { return frame == 0 || frame == frames_ - 1; }
+    bool looks_at_force(std::size_t frame) const
+    {
+        return weights_.force != 0 || (weights_.impulse != 0 && is_end(frame));
+    }
+    // Sign with which the acceleration of a frame enters the impulse.
+    double impulse_sign(std::size_t frame) const
+    {
+        if (weights_.impulse == 0 || !is_end(frame)) return 0;
+        return frame == 0 ? -1 : 1;
+    }
+
+    // Calls visit(index in the tape's layout, clip, index in a frame of the rollout, particle) for
+    // the numbers of all free particles.
+    template <class Visit>
+    void for_each_free(const Visit& visit) const
+    {
+        for (std::size_t j = 0; j < numbers_; ++j) {
+            const std::size_t row = j * tape_.lane_count(), p = j / 3;
+            for (std::size_t c = 0; c < clips_.size(); ++c) {
+                if (free_[p * clips_.size() + c]) visit(row + c, c, j, p);
+            }
+        }
+    }
+
+    void load()
+    {
+        tape_.begin(int(frames_ - 1) * stride_);
+        for (std::size_t c = 0; c < clips_.size(); ++c) {
+            tape_.load(int(c), clips_[c]->state(0, dt_ * stride_), clips_[c]->handles);
+        }
+    }
+
+    void compare_force(std::size_t f)
+    {
+        const auto a = tape_.acceleration();
+        force_[f].assign(a.size(), Real(0));
+        for_each_free([&](auto i, auto c, auto j, auto p) {
+            const double target = clips_[c]->acceleration[f * numbers_ + j];
+            force_[f][i] = Real(mass_[p] * (double(a[i]) - target));
+        });
+    }
+
+    void compare_position(std::size_t f)
+    {
+        const auto x = tape_.position();
+        position_[f].assign(x.size(), Real(0));
+        for_each_free([&](auto i, auto c, auto j, auto) {
+            position_[f][i] = Real(double(x[i]) - clips_[c]->position[f * numbers_ + j]);
+        });
+    }
+
+    // The difference of J = m (v_T - v_0) + dt/2 m (a_T - a_0) to its target, end by end.
+    void add_impulse(std::size_t f)
+    {
+        const auto v = tape_.velocity();
+        for_each_free([&](auto i, auto c, auto j, auto p) {
+            const double speed = double(v[i]) - clips_[c]->velocity[f * numbers_ + j];
+            impulse_[i] += impulse_sign(f) * (mass_[p] * speed + 0.5 * dt_ * double(force_[f][i]));
+        });
+    }
+
+    void push_position(std::size_t f, double by)
+    {
+        const auto back = tape_.position_adjoint();
+        for (std::size_t i = 0; i < back.size(); ++i) back[i] += Real(by) * position_[f][i];
+    }
+
+    void push_velocity(double by)
+    {
+        const auto back = tape_.velocity_adjoint();
+        for_each_free(
+            [&](auto i, auto, auto, auto p) { back[i] += Real(by * mass_[p] * impulse_[i]); });
+    }
+
+    void pull_force(std::size_t f, double by_force, double by_impulse)
+    {
+        const double by_end = impulse_sign(f) * by_impulse * 0.5 * dt_;
+        pull_.assign(force_[f].size(), Real(0));
+        for_each_free([&](auto i, auto, auto, auto p) {
+            double by = by_force * double(force_[f][i]);
+            if (by_end != 0) by += by_end * impulse_[i];
+            pull_[i] = Real(mass_[p] * by);
+        });
+        tape_.pull_acceleration(pull_);
+    }
+
+    Tape<Real>& tape_;
+    std::span<const Rollout* const> clips_;
+    const std::vector<double>& mass_;
+    double dt_;
+    int stride_;
+    const LossWeights& weights_;
+    std::size_t numbers_, frames_;                     // numbers in a frame of a rollout
+    std::vector<std::uint8_t> free_;                   // [particle][clip]
+    std::vector<std::vector<Real>> force_, position_;  // by frame, where a term needs them
+    std::vector<double> impulse_;
+    std::vector<Real> pull_;
+};
 
 }  // namespace
 
@@ -60,105 +195,12 @@ LossTerms ClipLoss::run(Tape<Real>& tape, std::span<const Rollout* const> clips,
                         ParameterGradient* gradient) const
 {
     SPRINGTIME_ASSERT(!clips.empty() && int(clips.size()) <= tape.lane_count());
-    const std::size_t particles = mass_.size(), frames = clips[0]->frame_count;
-    const std::size_t last = frames - 1, numbers = 3 * particles;
-    const int lanes = tape.lane_count();
-    const std::vector<std::uint8_t> free = free_particles(clips, particles);
-    const auto is_free = [&](std::size_t p, std::size_t clip) {
-        return free[p * clips.size() + clip];
-    };
-
-    MotionHeader header;  // for the times of the frames only
-    header.dt = dt_;
-    header.stride = stride_;
-    header.rest.resize(particles);
-    tape.begin(int(last) * stride_);
-    for (std::size_t clip = 0; clip < clips.size(); ++clip) {
-        tape.load(int(clip), clips[clip]->state(0, header), clips[clip]->handles);
+    ClipRun<Real> run(tape, clips, mass_, dt_, stride_, weights_);
+    const LossTerms terms = run.walk_there();
+    if (gradient && std::isfinite(terms.total)) {
+        run.walk_back(scale);
+        tape.add_gradient(gradient->stiffness, gradient->damping);
     }
-
-    // The way there: differences at every frame.
-    Residuals<Real> residuals;
-    residuals.force.resize(frames);
-    residuals.position.resize(frames);
-    std::vector<double> impulse(weights_.impulse != 0 ? numbers * lanes : 0);
-    LossTerms terms;
-    for (std::size_t f = 0; f < frames; ++f) {
-        if (f > 0) tape.advance(stride_);
-        const bool end = f == 0 || f == last;
-        if (weights_.force != 0 || (weights_.impulse != 0 && end)) {
-            const auto a = tape.acceleration();
-            auto& difference = residuals.force[f];
-            difference.assign(numbers * lanes, Real(0));
-            for_each_number(particles, lanes, clips.size(), [&](auto i, auto c, auto j, auto p) {
-                if (!is_free(p, c)) return;
-                difference[i] =
-                    Real(mass_[p] * (double(a[i]) - clips[c]->acceleration[f * numbers + j]));
-            });
-            if (weights_.force != 0) terms.force += square_sum(difference);
-        }
-        if (weights_.position != 0) {
-            const auto x = tape.position();
-            auto& difference = residuals.position[f];
-            difference.assign(numbers * lanes, Real(0));
-            for_each_number(particles, lanes, clips.size(), [&](auto i, auto c, auto j, auto p) {
-                if (is_free(p, c))
-                    difference[i] = Real(double(x[i]) - clips[c]->position[f * numbers + j]);
-            });
-            terms.position += square_sum(difference);
-        }
-        if (weights_.impulse != 0 && end) {
-            const double sign = f == 0 ? -1 : 1;
-            const auto v = tape.velocity();
-            for_each_number(particles, lanes, clips.size(), [&](auto i, auto c, auto j, auto p) {
-                if (!is_free(p, c)) return;
-                const double speed = double(v[i]) - clips[c]->velocity[f * numbers + j];
-                impulse[i] += sign * (mass_[p] * speed + 0.5 * dt_ * double(residuals.force[f][i]));
-            });
-        }
-    }
-    for (const double value : impulse) terms.impulse += value * value;
-    terms.force /= double(particles * frames);
-    terms.position /= double(particles * frames);
-    terms.impulse /= double(particles);
-    terms.total = weights_.force * terms.force + weights_.impulse * terms.impulse +
-                  weights_.position * terms.position;
-    if (!gradient || !std::isfinite(terms.total)) return terms;
-
-    // The way back. d(terms)/d(force) = 2 w f / (P F), and f = m a.
-    const double by_force = scale * 2 * weights_.force / double(particles * frames);
-    const double by_position = scale * 2 * weights_.position / double(particles * frames);
-    const double by_impulse = scale * 2 * weights_.impulse / double(particles);
-    tape.begin_back();
-    std::vector<Real> pull(numbers * lanes);
-    for (std::size_t f = frames; f-- > 0;) {
-        const bool end = f == 0 || f == last;
-        if (weights_.position != 0) {
-            const auto back = tape.position_adjoint();
-            for (std::size_t i = 0; i < back.size(); ++i) {
-                back[i] += Real(by_position) * residuals.position[f][i];
-            }
-        }
-        if (weights_.impulse != 0 && f == last) {
-            const auto back = tape.velocity_adjoint();
-            for_each_number(particles, lanes, clips.size(), [&](auto i, auto, auto, auto p) {
-                back[i] += Real(by_impulse * mass_[p] * impulse[i]);
-            });
-        }
-        if (weights_.force != 0 || (weights_.impulse != 0 && end)) {
-            const double sign = !end || weights_.impulse == 0 ? 0 : f == 0 ? -1 : 1;
-            std::fill(pull.begin(), pull.end(), Real(0));
-            for_each_number(particles, lanes, clips.size(), [&](auto i, auto c, auto, auto p) {
-                if (!is_free(p, c)) return;
-                double by = by_force * double(residuals.force[f][i]);
-                if (sign != 0) by += sign * by_impulse * 0.5 * dt_ * impulse[i];
-                pull[i] = Real(mass_[p] * by);
-            });
-            tape.pull_acceleration(pull);
-        }
-        if (f > 0) tape.retreat(stride_);
-    }
-    tape.add_gradient(gradient->stiffness, gradient->damping);
     return terms;
 }
 

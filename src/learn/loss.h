@@ -31,9 +31,6 @@ class ClipLoss {
                   ParameterGradient* gradient) const;
 
   private:
-    template <class Real>
-    struct Residuals;
-
     double dt_;
     int stride_;
     LossWeights weights_;

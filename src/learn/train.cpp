@@ -7,8 +7,8 @@
 
 #include "core/random.h"
 #include "learn/adam.h"
-#include "learn/clip_reader.h"
 #include "learn/gradient.h"
+#include "learn/lesson.h"
 #include "learn/trouble.h"
 #include "springtime/error.h"
 
@@ -92,15 +92,6 @@ TrainState start_state(const Cloth& start)
     return state;
 }
 
-// `count` of the clips, spread evenly.
-std::vector<Clip> spread(const std::vector<Clip>& clips, std::size_t count)
-{
-    std::vector<Clip> chosen;
-    const std::size_t n = std::min(count, clips.size());
-    for (std::size_t i = 0; i < n; ++i) chosen.push_back(clips[i * clips.size() / n]);
-    return chosen;
-}
-
 // Moves one kind of parameter along its gradient.
 struct Mover {
     std::vector<double>&parameters, &mean, &square;
@@ -129,20 +120,11 @@ struct Mover {
 class Trainer {
   public:
     Trainer(const MotionSource& motion, const TrainOptions& options, const TrainState* resume)
-        : motion_(motion),
+        : lesson_(motion, options),
           options_(options),
-          surrogate_(make_surrogate(motion.header, options.grid, 1, 1)),
-          step_{motion.header.dt, motion.header.environment, options.device},
-          resampler_(motion.header.rest, surrogate_.rest),
-          split_(
-              split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed)),
-          reader_(motion, resampler_, std::size_t(options.clip_steps / motion.header.stride)),
-          gradient_(surrogate_, step_, motion.header.stride, options.threads)
+          gradient_(lesson_.surrogate, lesson_.step, motion.header.stride, options.threads)
     {
-        validation_ =
-            reader_.read(spread(cut_clips(motion, split_.validation, reader_.intervals(), 0, 0),
-                                std::size_t(std::max(1, options.validation_clips))));
-        state_ = resume ? *resume : start_state(fit_homogeneous(motion, options));
+        state_ = resume ? *resume : start_state(homogeneous_start(lesson_, gradient_));
         check_state();
     }
 
@@ -151,7 +133,7 @@ class Trainer {
   private:
     void check_state() const
     {
-        const std::size_t springs = surrogate_.springs.spring_count();
+        const std::size_t springs = lesson_.surrogate.springs.spring_count();
         if (state_.stiffness.size() != springs || state_.damping.size() != springs) {
             throw Error(
                 "train: the checkpoint has {} springs, but a {} x {} grid has {}; resume with "
@@ -167,15 +149,9 @@ class Trainer {
     [[noreturn]] void fail(const BatchReader::Batch& batch);
     Cloth cloth_of(const std::vector<double>& stiffness, const std::vector<double>& damping) const;
 
-    const MotionSource& motion_;
+    Lesson lesson_;
     const TrainOptions& options_;
-    Cloth surrogate_;
-    SimulationOptions step_;
-    Resampler resampler_;
-    RolloutSplit split_;
-    ClipReader reader_;
     BatchGradient gradient_;
-    std::vector<Rollout> validation_;
     TrainState state_;
     std::unique_ptr<BatchReader> batches_;
 };
@@ -186,9 +162,8 @@ void Trainer::begin_pass(const Place& place)
     const double tail = pass.slow_clips ? options_.slow_seconds : 0;
     const std::uint64_t number = place.round * options_.passes.size() + place.pass;
     batches_ = std::make_unique<BatchReader>(
-        reader_, cut_clips(motion_, split_.training, reader_.intervals(), 0, tail),
-        std::size_t(options_.batch), Random::stream(options_.seed, number).next(),
-        std::size_t(place.step));
+        lesson_.reader, lesson_.training_clips(tail), std::size_t(options_.batch),
+        Random::stream(options_.seed, number).next(), std::size_t(place.step));
     if (place.step > 0) return;
     for (auto* moments : {&state_.stiffness_mean, &state_.stiffness_square, &state_.damping_mean,
                           &state_.damping_square}) {
@@ -257,7 +232,8 @@ TrainLog Trainer::iterate(const Place& place)
 
 void Trainer::validate(TrainLog& log)
 {
-    log.validation_rmse = gradient_.motion_rmse(validation_, state_.stiffness, state_.damping);
+    log.validation_rmse =
+        gradient_.motion_rmse(lesson_.validation, state_.stiffness, state_.damping);
     const bool better = state_.best_validation < 0 || log.validation_rmse < state_.best_validation;
     if (!std::isfinite(log.validation_rmse) || !better) return;
     state_.best_validation = log.validation_rmse;
@@ -270,7 +246,8 @@ void Trainer::fail(const BatchReader::Batch& batch)
 {
     const Cloth cloth = cloth_of(state_.stiffness, state_.damping);
     for (std::size_t c = 0; c < batch.targets.size(); ++c) {
-        const auto trouble = find_trouble(cloth, step_, motion_.header.stride, batch.targets[c]);
+        const auto trouble =
+            find_trouble(cloth, lesson_.step, lesson_.motion.header.stride, batch.targets[c]);
         if (!trouble) continue;
         throw Failure(
             "train: iteration {}: {} is not finite in rollout {}, clip from frame {}, step "
@@ -288,7 +265,7 @@ void Trainer::fail(const BatchReader::Batch& batch)
 Cloth Trainer::cloth_of(const std::vector<double>& stiffness,
                         const std::vector<double>& damping) const
 {
-    Cloth cloth = surrogate_;
+    Cloth cloth = lesson_.surrogate;
     const auto positive = [](double value) { return std::max(value, 0.0); };
     std::transform(stiffness.begin(), stiffness.end(), cloth.springs.stiffness.begin(), positive);
     std::transform(damping.begin(), damping.end(), cloth.springs.damping.begin(), positive);

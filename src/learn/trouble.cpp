@@ -22,14 +22,10 @@ std::optional<int> first_not_finite(std::span<const double> numbers)
 std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOptions& options,
                                     int stride, const Rollout& clip)
 {
-    MotionHeader header;
-    header.dt = options.dt;
-    header.stride = stride;
-    header.rest.resize(surrogate.particle_count());
     const auto tape = make_reference_tape(surrogate, options);
     const int steps = int(clip.frame_count - 1) * stride;
     tape->begin(steps);
-    tape->load(0, clip.state(0, header), clip.handles);
+    tape->load(0, clip.state(0, options.dt * stride), clip.handles);
     for (int step = 0; step <= steps; ++step) {
         if (step > 0) tape->advance(1);
         for (const auto& numbers : {tape->position(), tape->velocity()}) {

@@ -1,0 +1,97 @@
+#include "generating.h"
+
+#include "progress.h"
+
+namespace springtime::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path part_of(const fs::path& path)
+{
+    return fs::path(path) += ".part";
+}
+
+// The first line of one text that the other lacks; the number of rollouts may grow.
+void check_same_config(const std::string& stored, const std::string& now, const fs::path& out)
+{
+    const auto lines = [](const std::string& text) { return CLI::detail::split(text, '\n'); };
+    const auto old_lines = lines(stored);
+    for (const std::string& line : lines(now)) {
+        if (line.empty() || line.starts_with("rollouts = ")) continue;
+        if (std::find(old_lines.begin(), old_lines.end(), line) == old_lines.end()) {
+            const std::string key = line.substr(0, line.find(" = "));
+            const auto old = std::find_if(old_lines.begin(), old_lines.end(), [&](const auto& l) {
+                return l.starts_with(key + " = ");
+            });
+            throw Error(
+                "{}: cannot resume with '{}', it was made with '{}'; leave that setting "
+                "out, or write to another file",
+                out.string(), line, old == old_lines.end() ? "(unset)" : *old);
+        }
+    }
+}
+
+}  // namespace
+
+void adopt_part_file(const fs::path& out)
+{
+    if (fs::exists(out) || !fs::exists(part_of(out))) return;
+    try {
+        MotionReader{part_of(out)};
+    } catch (const Error&) {
+        return;  // nothing usable in it: start anew
+    }
+    fs::rename(part_of(out), out);
+}
+
+// A resumed file is written anew with the old rollouts in front: the last good one stays until the
+// new one is complete, and both ways make the same bytes.
+GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const GenerateOptions& run,
+                            const std::string& config, bool resume, const CommonOptions& common)
+{
+    const MotionHeader header = header_for(cloth, {run.dt, run.environment, run.device}, run.stride,
+                                           run.seed, run.rollouts, config);
+    std::optional<MotionReader> old;
+    if (resume && fs::exists(out)) {
+        old.emplace(out);
+        check_same_config(old->header().config, header.config, out);
+        if (int(old->rollout_count()) > run.rollouts) {
+            throw Error("{}: holds {} rollouts already; ask for at least as many with --rollouts",
+                        out.string(), old->rollout_count());
+        }
+    }
+    check_generate(cloth, run);
+    GeneratedFile outcome;
+    auto writer = std::make_unique<MotionWriter>(out, header);
+    const auto close = [&] {
+        old.reset();
+        if (outcome.rollouts > 0) writer->finish();
+        writer.reset();
+        if (outcome.rollouts == 0) fs::remove(part_of(out));
+    };
+    try {
+        for (; old && outcome.rollouts < int(old->rollout_count()); ++outcome.rollouts) {
+            writer->append(old->read(outcome.rollouts));
+        }
+        if (outcome.rollouts > 0) {
+            note(common, fmt::format("{} rollouts were there already", outcome.rollouts));
+        }
+        ProgressBar bar("generate", "rollouts", common.quiet);
+        outcome.finished = generate(
+            cloth, run, outcome.rollouts,
+            [&](int, const Rollout& rollout) {
+                writer->append(rollout);
+                ++outcome.rollouts;
+            },
+            [&](double done, double total) { return bar.show(done, total); });
+    } catch (const Failure&) {
+        close();  // what was finished is kept
+        throw;
+    }
+    close();
+    return outcome;
+}
+
+}  // namespace springtime::app

@@ -1,0 +1,262 @@
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "config.h"
+#include "generating.h"
+#include "progress.h"
+#include "training.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReproduceArguments {
+    CommonOptions common;
+    std::string experiment, out = "reproduction", scale = "full";
+};
+
+// How much of it: the published budget, or a first look.
+struct Scale {
+    int rollouts, stiffness_iterations, damping_iterations;
+};
+
+Scale scale_named(const std::string& name)
+{
+    if (name == "quick") return {64, 32, 16};
+    return {512, 128, 64};
+}
+
+// One way to train, with what was published for it; negative where nothing was.
+struct Method {
+    std::string name, text;
+    TrainOptions options;
+    double published_stiffness, published_damping;
+};
+
+// The start and the rates of the published protocol. The start is constant and knows nothing: 50
+// N/m scores like any constant, 3 N s/m is half the truth. Rates are 4 N/m and 0.45 N s/m a step.
+TrainOptions published_options(const CommonOptions& common)
+{
+    TrainOptions options;
+    options.rounds = 1;
+    options.stiffness_start = 50;
+    options.damping_start = 3;
+    options.stiffness_rate = 4.0 / 50;
+    options.damping_rate = 0.45 / 3;
+    options.clip_steps = 500;
+    options.seed = common.seed;
+    options.threads = common.threads;
+    options.device = device_named(common.device);
+    return options;
+}
+
+std::vector<Method> reconstruction_methods(const Scale& scale, const CommonOptions& common)
+{
+    const int k_steps = scale.stiffness_iterations, b_steps = scale.damping_iterations;
+    const LossWeights both;
+    const LossWeights position{.force = 0,
+                               .impulse = 0,
+                               .position = 1,
+                               .negative_stiffness = 100,
+                               .negative_damping = 100};
+    Method dual{"dual-pass", "dual pass, published budget", published_options(common), 14.3, 1.9};
+    dual.options.passes = dual_pass(k_steps, b_steps, both);
+    Method own{"default", "our default: fitted start, two rounds", published_options(common), -1,
+               -1};
+    own.options.passes = dual_pass(k_steps, b_steps, both);
+    own.options.rounds = TrainOptions{}.rounds;
+    own.options.stiffness_start = own.options.damping_start = 0;
+    own.options.stiffness_rate = TrainOptions{}.stiffness_rate;
+    own.options.damping_rate = TrainOptions{}.damping_rate;
+    Method single{"single-pass", "single pass", published_options(common), 22.8, 8.5};
+    single.options.passes = single_pass(k_steps + b_steps, both);
+    Method by_position{"position-loss", "position loss instead of force and impulse",
+                       published_options(common), 26.3, -1};
+    by_position.options.passes = dual_pass(k_steps, b_steps, position);
+    return {dual, own, single, by_position};
+}
+
+// The source of the published experiment: 15.5 m, 0.1 kg a particle, k of 25/50/100, b = 6.
+Cloth reconstruction_source()
+{
+    return make_cloth(ClothOptions{});
+}
+
+void make_motion(const fs::path& path, const Cloth& cloth, int rollouts, std::uint64_t seed,
+                 const CommonOptions& common)
+{
+    GenerateOptions run;
+    run.rollouts = rollouts;
+    run.seed = seed;
+    run.stride = 20;  // 25 frames in a clip of 500 steps
+    run.threads = common.threads;
+    run.device = device_named(common.device);
+    adopt_part_file(path);
+    if (fs::exists(path) && int(MotionReader(path).rollout_count()) >= rollouts) return;
+    note(common, fmt::format("making {}", path.string()));
+    const std::string config =
+        fmt::format("rollouts = {}\nseed = {}\nstride = {}\n", rollouts, seed, run.stride);
+    if (!generate_file(path, cloth, run, config, true, common).finished) {
+        throw Failure("interrupted; run the same command again to go on");
+    }
+}
+
+nlohmann::json brief(const MotionError& error)
+{
+    return {{"mean", error.mean}, {"std", error.std}};
+}
+
+// Trains one method in its own folder, or takes what is there, and evaluates it.
+nlohmann::json run_method(const Method& method, const fs::path& folder, const fs::path& motion,
+                          const MotionSource& test, const Cloth& truth, const CommonOptions& common)
+{
+    note(common, method.text);
+    RunFolder run(folder / method.name);
+    if (!run.exists()) run.create(fmt::format("# {}\n", method.text));
+    const TrainingOutcome outcome = run_training(motion.string(), method.options, run, common);
+    if (!outcome.result.finished) {
+        throw Failure("interrupted; run the same command again to go on");
+    }
+    const Cloth& cloth = outcome.result.cloth;
+    const ParameterError parameters = parameter_error(cloth, truth);
+    const Device device = method.options.device;
+    const MotionError error = surrogate_error(cloth, test, device, common.threads, {});
+    const MotionError homogeneous = surrogate_error(read_cloth(run.path() / "homogeneous.json"),
+                                                    test, device, common.threads, {});
+    write_png(run.path() / "stiffness.png", draw_stiffness(cloth));
+    const auto published = [](double value) {
+        return value < 0 ? nlohmann::json(nullptr) : nlohmann::json(value);
+    };
+    nlohmann::json motion_rmse = brief(error);
+    motion_rmse["per_rollout"] = error.per_rollout;
+    motion_rmse["over_time"] = error.over_time;
+    return {{"text", method.text},
+            {"stiffness_rmse", parameters.stiffness},
+            {"damping_rmse", parameters.damping},
+            {"stiffness_rmse_by_family", parameters.stiffness_by_family},
+            {"damping_rmse_by_family", parameters.damping_by_family},
+            {"published",
+             {{"stiffness_rmse", published(method.published_stiffness)},
+              {"damping_rmse", published(method.published_damping)}}},
+            {"motion_rmse", motion_rmse},
+            {"baselines",
+             {{"static", brief(static_error(cloth, test))},
+              {"handles", brief(handles_error(cloth, test))},
+              {"homogeneous", brief(homogeneous)}}},
+            {"iterations", outcome.result.state.iteration},
+            {"seconds", outcome.seconds},
+            {"final_loss", outcome.result.final_loss},
+            {"validation_rmse", outcome.result.validation_rmse}};
+}
+
+std::string table_of(const nlohmann::json& methods, const std::vector<std::string>& order)
+{
+    const auto number = [](const nlohmann::json& value) {
+        return value.is_null() ? std::string("-") : fmt::format("{:.3g}", value.get<double>());
+    };
+    std::string text =
+        "| method | iterations | RMSE of k [N/m] | published | RMSE of b [N s/m] | published | "
+        "motion RMSE on unseen rollouts [m] |\n|---|---|---|---|---|---|---|\n";
+    for (const std::string& name : order) {
+        const nlohmann::json& m = methods.at(name);
+        text += fmt::format("| {} | {} | {} | {} | {} | {} | {:.4f} ± {:.4f} |\n",
+                            m["text"].get<std::string>(), m["iterations"].get<int>(),
+                            number(m["stiffness_rmse"]), number(m["published"]["stiffness_rmse"]),
+                            number(m["damping_rmse"]), number(m["published"]["damping_rmse"]),
+                            m["motion_rmse"]["mean"].get<double>(),
+                            m["motion_rmse"]["std"].get<double>());
+    }
+    const nlohmann::json& base = methods.at(order.front())["baselines"];
+    for (const auto& [key, label] : {std::pair{"homogeneous", "best homogeneous network"},
+                                     std::pair{"handles", "first shape moves with its handles"},
+                                     std::pair{"static", "nothing moves"}}) {
+        text += fmt::format("| {} | - | - | - | - | - | {:.4f} ± {:.4f} |\n", label,
+                            base[key]["mean"].get<double>(), base[key]["std"].get<double>());
+    }
+    return text;
+}
+
+void write_text(const fs::path& path, const std::string& text)
+{
+    const fs::path part = fs::path(path) += ".part";
+    std::ofstream file(part, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) throw Failure("{}: cannot be written; is the disk full?", part.string());
+    fs::rename(part, path);
+}
+
+int reproduce_reconstruction(const ReproduceArguments& arguments)
+{
+    const fs::path folder = arguments.out;
+    const Scale scale = scale_named(arguments.scale);
+    const CommonOptions& common = arguments.common;
+    fs::create_directories(folder);
+    const Cloth truth = reconstruction_source();
+    write_cloth(folder / "truth.cloth.json", truth);
+    write_png(folder / "truth.png", draw_stiffness(truth));
+    const fs::path training = folder / fmt::format("train-{}.h5", scale.rollouts);
+    make_motion(training, truth, scale.rollouts, common.seed, common);
+    make_motion(folder / "test.h5", truth, 16, common.seed + 1000003, common);
+
+    const MotionReader reader(folder / "test.h5");
+    const MotionSource test = source_of(reader);
+    nlohmann::json methods;
+    std::vector<std::string> order;
+    for (const Method& method : reconstruction_methods(scale, common)) {
+        order.push_back(method.name);
+        methods[method.name] =
+            run_method(method, folder / arguments.scale, training, test, truth, common);
+    }
+    nlohmann::json result = methods["default"];  // the names of `evaluate`, for our default
+    result["experiment"] = "reconstruction";
+    result["scale"] = arguments.scale;
+    result["training_rollouts"] = scale.rollouts;
+    result["test_rollouts"] = reader.rollout_count();
+    result["methods"] = methods;
+    write_text(folder / "result.json", result.dump(1) + "\n");
+    const std::string table = table_of(methods, order);
+    write_text(
+        folder / "result.md",
+        fmt::format("# Reconstruction of a known cloth\n\n{} training rollouts, {} unseen ones "
+                    "of 8 s, 32 x 32 particles. Made by `springtime reproduce reconstruction "
+                    "--scale {}`.\n\n{}",
+                    scale.rollouts, reader.rollout_count(), arguments.scale, table));
+    if (common.json) {
+        fmt::print("{}\n", result.dump());
+    } else {
+        fmt::print("\n{}\nresult.json, result.md and the cloths are in {}\n", table,
+                   folder.string());
+    }
+    return kDone;
+}
+
+int run_reproduce(const ReproduceArguments& arguments)
+{
+    if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
+    throw Error("reproduce '{}': no such experiment; there is: reconstruction",
+                arguments.experiment);
+}
+
+}  // namespace
+
+Verb add_reproduce(CLI::App& root)
+{
+    auto arguments = std::make_shared<ReproduceArguments>();
+    CLI::App* verb = root.add_subcommand(
+        "reproduce",
+        "Run a published experiment from end to end, with the published numbers beside "
+        "ours; run again to go on after an interruption");
+    verb->add_option("experiment", arguments->experiment, "reconstruction")->required();
+    verb->add_option("--out", arguments->out, "Folder to write to")->type_name("FOLDER");
+    verb->add_option("--scale", arguments->scale, "full, or quick for a first look")
+        ->check(CLI::IsMember({"full", "quick"}));
+    add_common(*verb, arguments->common);
+    return {verb, [arguments] { return run_reproduce(*arguments); }, {}};
+}
+
+}  // namespace springtime::app

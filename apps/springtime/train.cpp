@@ -1,0 +1,102 @@
+#include "train_options.h"
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config.h"
+#include "progress.h"
+#include "training.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainArguments {
+    CommonOptions common;
+    TrainFlags flags;
+    std::string motion, out = "run", resume;
+    const CLI::App* app = nullptr;
+};
+
+// A resumed run takes the settings it began with.
+std::string stored_config(const std::vector<std::string>& given)
+{
+    const std::string folder = argument_value(given, "resume");
+    if (folder.empty()) return {};
+    return RunFolder(folder).config();
+}
+
+void print_result(const TrainArguments& arguments, const TrainingOutcome& outcome)
+{
+    const TrainResult& result = outcome.result;
+    if (arguments.common.json) {
+        const nlohmann::json json{{"out", outcome.folder.string()},
+                                  {"cloth", (outcome.folder / "cloth.json").string()},
+                                  {"iterations", result.state.iteration},
+                                  {"best_iteration", result.state.best_iteration},
+                                  {"finished", result.finished},
+                                  {"seconds", outcome.seconds},
+                                  {"final_loss", result.final_loss},
+                                  {"validation_rmse", result.validation_rmse},
+                                  {"homogeneous_validation_rmse", outcome.homogeneous_rmse}};
+        fmt::print("{}\n", json.dump());
+        return;
+    }
+    fmt::print("{}: {} iterations in {:.1f} s, last loss {:.4g}\n", outcome.folder.string(),
+               result.state.iteration, outcome.seconds, result.final_loss);
+    fmt::print(
+        "motion RMSE on validation clips: {:.4g} m after iteration {}, which is kept; the best "
+        "homogeneous network has {:.4g} m\n",
+        result.validation_rmse, result.state.best_iteration, outcome.homogeneous_rmse);
+    fmt::print("learned cloth in {0}/cloth.json; try: springtime evaluate {0}/cloth.json TEST.h5\n",
+               outcome.folder.string());
+}
+
+int run_train(const TrainArguments& arguments)
+{
+    if (arguments.motion.empty()) {
+        throw Error("train: no motion file; give one, or --resume FOLDER of an interrupted run");
+    }
+    const bool resume = !arguments.resume.empty();
+    const RunFolder folder(resume ? arguments.resume : arguments.out);
+    const TrainOptions options = train_options_from(arguments.flags, arguments.common);
+    if (!resume) {
+        std::string config = merged_config(
+            *arguments.app, {"out", "resume", "motion", "threads", "quiet", "json", "device"});
+        config += fmt::format("motion = '{}'\n", fs::absolute(arguments.motion).string());
+        RunFolder(folder).create(config);
+    }
+    const TrainingOutcome outcome =
+        run_training(arguments.motion, options, folder, arguments.common);
+    print_result(arguments, outcome);
+    if (outcome.result.finished) return kDone;
+    fmt::print(stderr,
+               "springtime: interrupted after {} of {} iterations; springtime train --resume {} "
+               "goes on\n",
+               outcome.result.state.iteration, total_iterations(options), folder.path().string());
+    return kFailed;
+}
+
+}  // namespace
+
+Verb add_train(CLI::App& root)
+{
+    auto arguments = std::make_shared<TrainArguments>();
+    CLI::App* verb = root.add_subcommand(
+        "train", "Learn a cloth of springs from motion: stiffness and damping of every spring");
+    arguments->app = verb;
+    verb->add_option("motion,--motion", arguments->motion, "Motion file to learn from")
+        ->type_name("FILE");
+    verb->add_option("--out", arguments->out, "Folder for the run")->type_name("FOLDER");
+    verb->add_option("--resume", arguments->resume, "Go on with an interrupted run")
+        ->type_name("FOLDER");
+    add_train_flags(*verb, arguments->flags);
+    add_common(*verb, arguments->common);
+    return {verb, [arguments] { return run_train(*arguments); }, stored_config};
+}
+
+}  // namespace springtime::app

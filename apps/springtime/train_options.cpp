@@ -1,0 +1,105 @@
+#include "train_options.h"
+
+namespace springtime::app {
+
+namespace {
+
+LossWeights weights_of(const TrainFlags& flags, std::size_t pass)
+{
+    const auto pick = [&](const std::vector<double>& values) {
+        return values[std::min(pass, values.size() - 1)];
+    };
+    const double negative = pick(flags.negative_weight);
+    return {pick(flags.force_weight), pick(flags.impulse_weight), pick(flags.position_weight),
+            negative, negative};
+}
+
+std::vector<TrainPass> passes_of(const TrainFlags& flags)
+{
+    const bool learn_stiffness = flags.freeze != "stiffness";
+    const bool learn_damping = flags.freeze != "damping";
+    const bool slow = flags.run.slow_seconds > 0;
+    if (flags.passes == "single") {
+        const Learn learn = !learn_stiffness ? Learn::damping
+                            : learn_damping  ? Learn::both
+                                             : Learn::stiffness;
+        return {{learn, flags.stiffness_iterations + flags.damping_iterations, false,
+                 weights_of(flags, 0)}};
+    }
+    std::vector<TrainPass> passes;
+    if (learn_stiffness) {
+        passes.push_back(
+            {Learn::stiffness, flags.stiffness_iterations, slow, weights_of(flags, 0)});
+    }
+    if (learn_damping) {
+        passes.push_back({Learn::damping, flags.damping_iterations, false, weights_of(flags, 1)});
+    }
+    return passes;
+}
+
+}  // namespace
+
+void add_train_flags(CLI::App& verb, TrainFlags& flags)
+{
+    const auto weight = [&](const char* flag, std::vector<double>& values, const char* text,
+                            const char* otherwise) {
+        verb.add_option(flag, values, text)->expected(1, 2)->default_str(otherwise);
+    };
+    verb.add_option("--grid", flags.grid, "Particles of the surrogate, ROWSxCOLS");
+    add_families(verb, flags.families);
+    verb.add_option("--passes", flags.passes,
+                    "dual: stiffness on slow clips, then damping on all; single: both at once")
+        ->check(CLI::IsMember({"dual", "single"}));
+    verb.add_option("--rounds", flags.run.rounds, "How often the passes are gone through")
+        ->check(CLI::Range(1, 1000));
+    verb.add_option("--stiffness-iterations", flags.stiffness_iterations,
+                    "Iterations of the stiffness pass; a single pass takes the sum of both")
+        ->check(CLI::Range(0, 1000000));
+    verb.add_option("--damping-iterations", flags.damping_iterations,
+                    "Iterations of the damping pass")
+        ->check(CLI::Range(0, 1000000));
+    verb.add_option("--stiffness-rate", flags.run.stiffness_rate,
+                    "Learning rate of stiffness, relative to the mean of its start");
+    verb.add_option("--damping-rate", flags.run.damping_rate, "Learning rate of damping, likewise");
+    verb.add_option("--schedule", flags.schedule, "How the rates go over a pass")
+        ->check(CLI::IsMember({"cosine", "constant"}));
+    verb.add_option("--batch", flags.run.batch, "Clips per iteration");
+    verb.add_option("--clip-steps", flags.run.clip_steps,
+                    "Time steps of a clip, rounded down to whole frames");
+    verb.add_option("--slow-seconds", flags.run.slow_seconds,
+                    "The stiffness pass sees the end of each rollout only, this long [s]; 0: all");
+    weight("--force-weight", flags.force_weight, "Weight of the force loss, or one per pass", "1");
+    weight("--impulse-weight", flags.impulse_weight, "Weight of the impulse loss, likewise", "10");
+    weight("--position-weight", flags.position_weight, "Weight of the position loss, likewise",
+           "0");
+    weight("--negative-weight", flags.negative_weight,
+           "Penalty on negative parameters, likewise; 0 cuts them off at zero", "0");
+    verb.add_flag("--log-parameters", flags.log_parameters,
+                  "Learn the logarithms, which keeps parameters positive");
+    verb.add_option("--freeze", flags.freeze, "Parameters that keep their start")
+        ->check(CLI::IsMember({"none", "stiffness", "damping"}));
+    verb.add_option("--stiffness-start", flags.run.stiffness_start,
+                    "First stiffness [N/m]; 0: fitted to the motion, one per family");
+    verb.add_option("--damping-start", flags.run.damping_start,
+                    "First damping [N s/m]; 0: fitted to the motion, one per family");
+    verb.add_option(
+        "--validation-share", flags.run.validation_share,
+        "Share of the rollouts that is never trained on and chooses the best iteration");
+    verb.add_option("--validation-clips", flags.run.validation_clips, "Clips of those to look at");
+    verb.add_option("--validate-every", flags.run.validate_every, "Iterations between looks");
+}
+
+TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& common)
+{
+    TrainOptions options = flags.run;
+    options.grid = grid_options(flags.grid, flags.families);
+    options.passes = passes_of(flags);
+    options.cosine = flags.schedule == "cosine";
+    options.logarithmic = flags.log_parameters;
+    options.seed = common.seed;
+    options.threads = common.threads;
+    options.device = device_named(common.device);
+    return options;
+}
+
+}  // namespace springtime::app

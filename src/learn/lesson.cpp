@@ -1,0 +1,38 @@
+#include "learn/lesson.h"
+
+#include <algorithm>
+
+namespace springtime {
+
+namespace {
+
+// `count` of the clips, spread evenly.
+std::vector<Clip> spread(const std::vector<Clip>& clips, std::size_t count)
+{
+    std::vector<Clip> chosen;
+    const std::size_t n = std::min(count, clips.size());
+    for (std::size_t i = 0; i < n; ++i) chosen.push_back(clips[i * clips.size() / n]);
+    return chosen;
+}
+
+}  // namespace
+
+Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
+    : motion(source),
+      options(choices),
+      surrogate(make_surrogate(source.header, choices.grid, 1, 1)),
+      step{source.header.dt, source.header.environment, choices.device},
+      resampler(source.header.rest, surrogate.rest),
+      split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
+      reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride))
+{
+    validation = reader.read(spread(cut_clips(motion, split.validation, reader.intervals(), 0, 0),
+                                    std::size_t(std::max(1, options.validation_clips))));
+}
+
+std::vector<Clip> Lesson::training_clips(double tail_seconds) const
+{
+    return cut_clips(motion, split.training, reader.intervals(), 0, tail_seconds);
+}
+
+}  // namespace springtime
