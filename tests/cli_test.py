@@ -39,7 +39,7 @@ class CommandLine(unittest.TestCase):
 
     def test_help_names_verbs_flags_and_defaults(self):
         text = self.run_it("--help").stdout
-        for verb in ("generate", "simulate", "inspect", "demo"):
+        for verb in ("generate", "simulate", "inspect", "evaluate", "demo"):
             self.assertIn(verb, text)
             page = self.run_it(verb, "--help").stdout
             for flag in ("--config", "--seed", "--threads", "--device", "--quiet", "--json"):
@@ -52,7 +52,7 @@ class CommandLine(unittest.TestCase):
     def test_bad_input_is_exit_code_2_with_a_message(self):
         for arguments, message in (
             ([], "A subcommand is required"),
-            (["fly"], "'fly': no such verb; there are generate, simulate, inspect, demo"),
+            (["fly"], "'fly': no such verb; there are generate, simulate, inspect"),
             (["generate", "--rolouts", "3"], "--rolouts"),
             (["generate", "--grid", "32"], "--grid '32': give ROWSxCOLS, for example 32x32"),
             (["generate", "--source", "felt"], "--source 'felt': unknown"),
@@ -64,6 +64,8 @@ class CommandLine(unittest.TestCase):
             (["generate", "--seconds", "0.01"], "raise --seconds or lower --stride"),
             (["simulate", "none.json"], "none.json"),
             (["inspect", "none.h5"], "none.h5"),
+            (["evaluate", "none.json"], "motion is required"),
+            (["evaluate", "none.json", "none.h5"], "none.json: no such file"),
         ):
             result = self.run_it(*arguments, code=2)
             self.assertIn(message, result.stderr)
@@ -246,6 +248,124 @@ class CommandLine(unittest.TestCase):
             self.assertTrue(numpy.isfinite(file["rollouts/000000/position"][:]).all())
         self.run_it("simulate", "m.cloth.json", "--pin", "corner-nw", "--out", "fine.h5",
                     "--seconds", "0.2", "--substeps", "auto", "--quiet")
+
+    # ---- evaluate --------------------------------------------------------------------------
+
+    def evaluate(self, *arguments):
+        return json.loads(self.run_it("evaluate", *arguments, "--json", "--quiet").stdout)
+
+    def test_evaluate_a_cloth_on_its_own_rollouts(self):
+        self.generate("m.h5", "--rollouts", "3")
+        result = self.evaluate("m.cloth.json", "m.h5", "--truth", "m.cloth.json", "--out", "r.json")
+        self.assertEqual(json.loads((self.folder / "r.json").read_text()), result)
+        self.assertEqual(list(self.folder.glob("*.part")), [])
+        # The same cloth, start and steps: the same bits. 0.4 s / (20 * 1 ms) + the start, thrice.
+        motion = result["motion_rmse"]
+        self.assertEqual((motion["mean"], motion["std"], motion["per_rollout"]), (0, 0, [0, 0, 0]))
+        self.assertEqual((motion["over_time"], motion["frame_interval"]), ([0] * 21, 0.02))
+        self.assertEqual((result["rollouts"], result["frames"]), (3, 63))
+        self.assertEqual((result["stiffness_rmse"], result["damping_rmse"]), (0, 0))
+        families = {"structural", "diagonal", "antidiagonal", "bending"}
+        self.assertEqual(set(result["stiffness_rmse_by_family"]), families)
+        self.assertEqual(set(result["damping_rmse_by_family"]), families)
+        baselines = result["baselines"]
+        self.assertGreater(baselines["static"]["mean"], 0)
+        self.assertEqual(baselines["handles"], baselines["static"])  # anchors stand still
+        self.assertIsNone(baselines["homogeneous"])
+        self.assertEqual(result["warnings"], [])
+
+    def test_evaluate_static_baseline_as_another_program_computes_it(self):
+        import h5py
+        import numpy
+        self.generate("m.h5", "--rollouts", "2")
+        errors = []
+        with h5py.File(self.folder / "m.h5") as file:
+            for rollout in file["rollouts"].values():
+                moved = rollout["position"][:].astype(float)
+                moved -= moved[0].copy()
+                errors.append(numpy.sqrt((moved ** 2).sum(axis=2).mean(axis=1)))
+        static = self.evaluate("m.cloth.json", "m.h5")["baselines"]["static"]
+        self.assertAlmostEqual(static["mean"], numpy.mean(errors), places=12)
+        self.assertAlmostEqual(static["std"], numpy.std(errors), places=12)
+
+    def test_evaluate_finds_the_homogeneous_network(self):
+        self.generate("m.h5", "--rollouts", "2")
+        text = self.run_it("evaluate", "m.cloth.json", "m.h5")
+        self.assertIn("name one with --homogeneous", text.stderr)
+        self.generate("even.h5", "--rollouts", "1", "--stiffness", "40")
+        (self.folder / "run").mkdir()
+        for name, to in (("m.cloth.json", "cloth.json"), ("even.cloth.json", "homogeneous.json")):
+            (self.folder / "run" / to).write_bytes((self.folder / name).read_bytes())
+        own = self.evaluate("even.cloth.json", "m.h5")["motion_rmse"]
+        for arguments in (["run/cloth.json", "m.h5"],
+                          ["m.cloth.json", "m.h5", "--homogeneous", "even.cloth.json"]):
+            found = self.evaluate(*arguments)["baselines"]["homogeneous"]
+            self.assertEqual(found, {"mean": own["mean"], "std": own["std"]})
+        self.assertGreater(own["mean"], 0)
+        text = self.run_it("evaluate", "even.cloth.json", "m.h5", "--homogeneous", "m.cloth.json",
+                           "--truth", "m.cloth.json")
+        self.assertIn("warning: this cloth is no better than the homogeneous network", text.stderr)
+        for line in ("motion RMSE", "nothing moves", "moves with handles", "homogeneous network",
+                     "over time", "by rollout", "parameter RMSE", "bending"):
+            self.assertIn(line, text.stdout)
+
+    def test_evaluate_warns_of_a_cloth_that_is_worse_than_nothing(self):
+        # A taut sheet, held all around, hardly sags; without stiffness it falls.
+        sheet = ["--length", "1", "--width", "1", "--rollouts", "1"]
+        self.generate("taut.h5", *sheet, "--stiffness", "2000")
+        self.generate("slack.h5", *sheet, "--stiffness", "0", "--damping", "0")
+        edges = [part for side in ("north", "south", "east", "west")
+                 for part in ("--pin", "edge-" + side)]
+        self.run_it("simulate", "taut.cloth.json", *edges, "--seconds", "0.4", "--out", "m.h5",
+                    "--quiet")
+        result = self.run_it("evaluate", "slack.cloth.json", "m.h5")
+        self.assertIn("warning: this cloth is no better than a motion in which nothing moves",
+                      result.stderr)
+        result = self.evaluate("slack.cloth.json", "m.h5")
+        self.assertEqual(len(result["warnings"]), 2)
+        self.assertGreater(result["motion_rmse"]["mean"], result["baselines"]["static"]["mean"])
+
+    def test_evaluate_moves_the_shape_with_its_handles(self):
+        self.generate("m.h5", "--rollouts", "1")
+        (self.folder / "path.csv").write_text(
+            "time,handle,x,y,z\n0,edge-north,0,0,0\n0.4,edge-north,0,6,0\n")
+        self.run_it("simulate", "m.cloth.json", "--handles", "path.csv", "--gravity", "0", "0", "0",
+                    "--seconds", "0.4", "--out", "r.h5", "--quiet")
+        import h5py
+        with h5py.File(self.folder / "r.h5") as file:
+            position = file["rollouts/000000/position"][:].astype(float)
+        # All of the north edge, row 0, rises together.
+        moved = position - position[0] - (position[:, :1] - position[0, :1])
+        expected = (moved ** 2).sum(axis=2).mean(axis=1) ** 0.5
+        baselines = self.evaluate("m.cloth.json", "r.h5")["baselines"]
+        self.assertAlmostEqual(baselines["handles"]["mean"], expected.mean(), places=6)
+        self.assertNotAlmostEqual(baselines["static"]["mean"], expected.mean(), places=2)
+
+    def test_evaluate_refuses_what_does_not_fit(self):
+        self.generate("m.h5", "--rollouts", "1")
+        self.generate("other.h5", "--rollouts", "1", "--families", "structural", "--length", "12")
+        before = (self.folder / "m.cloth.json").read_bytes()
+        for arguments, message in (
+            (["other.cloth.json", "m.h5"], "a sheet of 12 m x 15.5 m, but the motion is that of "
+                                           "one of 15.5 m x 15.5 m"),
+            (["m.cloth.json", "m.h5", "--truth", "other.cloth.json"],
+             "other.cloth.json: the cloth has 306 springs, but the truth has 112"),
+            (["m.cloth.json", "m.h5", "--homogeneous", "none.json"], "none.json: no such file"),
+            (["m.cloth.json", "m.h5", "--out", "m.cloth.json"], "is read as well"),
+            (["m.cloth.json", "m.h5", "--out", "none/r.json"], "there is no directory none"),
+        ):
+            result = self.run_it("evaluate", *arguments, code=2)
+            self.assertIn(message, result.stderr)
+            self.assertEqual(result.stdout, "")
+        self.assertEqual((self.folder / "m.cloth.json").read_bytes(), before)
+
+    def test_evaluate_names_the_rollout_that_blows_up(self):
+        self.generate("m.h5", "--rollouts", "2")
+        self.generate("stiff.h5", "--rollouts", "1", "--stiffness", "1e6", "--substeps", "auto",
+                      "--seconds", "0.04")
+        result = self.run_it("evaluate", "stiff.cloth.json", "m.h5", "--out", "r.json", code=1)
+        self.assertRegex(result.stderr, r"stiff.cloth.json: rollout \d: the surrogate blew up")
+        self.assertFalse((self.folder / "r.json").exists())
 
     # ---- demo ------------------------------------------------------------------------------
 

@@ -23,5 +23,7 @@ bool has_argument(const std::vector<std::string>& arguments, const std::string& 
 std::string merged_config(const CLI::App& verb, const std::vector<std::string>& without);
 
 std::string read_text(const std::string& path);
+// Writes PATH.part and renames it: an interrupted write never destroys the last good file.
+void write_text(const std::string& path, const std::string& text);
 
 }  // namespace springtime::app

@@ -142,6 +142,19 @@ MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, in
     return header;
 }
 
+MotionSource source_of(const MotionReader& reader)
+{
+    MotionSource source;
+    source.header = reader.header();
+    for (std::size_t r = 0; r < reader.rollout_count(); ++r) {
+        source.frame_counts.push_back(reader.frame_count(r));
+    }
+    source.read = [&reader](std::size_t rollout, std::size_t first, std::size_t count) {
+        return reader.read(rollout, first, count);
+    };
+    return source;
+}
+
 void note(const CommonOptions& options, const std::string& text)
 {
     if (!options.quiet) fmt::print(stderr, "{}\n", text);

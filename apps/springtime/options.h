@@ -56,6 +56,9 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
 MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
                         std::uint64_t seed, int rollouts, std::string config);
 
+// A motion file as the library likes to read it; the reader must outlive it.
+MotionSource source_of(const MotionReader& reader);
+
 void note(const CommonOptions& options, const std::string& text);  // to standard error
 
 }  // namespace springtime::app

@@ -22,6 +22,7 @@ Verb add_train(CLI::App& root);
 Verb add_simulate(CLI::App& root);
 Verb add_inspect(CLI::App& root);
 Verb add_reproduce(CLI::App& root);
+Verb add_evaluate(CLI::App& root);
 Verb add_demo(CLI::App& root);
 
 }  // namespace springtime::app
