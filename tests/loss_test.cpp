@@ -268,8 +268,8 @@ LossTerms plain_terms(PlainRun<double> run, const Cloth& cloth, const Rollout& c
 }
 
 // A windy clip, and a cloth that would move otherwise.
-struct Lesson {
-    explicit Lesson(std::size_t frames, int frame_stride, int seed)
+struct WindyClip {
+    explicit WindyClip(std::size_t frames, int frame_stride, int seed)
         : truth(windy_scene(int(frames - 1) * frame_stride, seed)), guess(truth)
     {
         stride = frame_stride;
@@ -294,20 +294,20 @@ INSTANTIATE_TEST_SUITE_P(Loss, PlainLoops, testing::Values(1, 3, 10),
 
 TEST_P(PlainLoops, GiveTheSameTerms)
 {
-    const Lesson lesson(4, GetParam(), 1);
-    const Cloth& cloth = lesson.guess.cloth;
-    const PlainRun<double> run(lesson.guess), truth(lesson.truth);
-    const auto told = clip_impulse(lesson.clip, cloth, run.dt);
-    const LossTerms expected = plain_terms(run, cloth, lesson.clip, lesson.stride, told);
+    const WindyClip windy(4, GetParam(), 1);
+    const Cloth& cloth = windy.guess.cloth;
+    const PlainRun<double> run(windy.guess), truth(windy.truth);
+    const auto told = clip_impulse(windy.clip, cloth, run.dt);
+    const LossTerms expected = plain_terms(run, cloth, windy.clip, windy.stride, told);
     const LossTerms terms =
-        reference_loss(cloth, lesson.guess.options, lesson.stride, lesson.clip, kAllTerms);
+        reference_loss(cloth, windy.guess.options, windy.stride, windy.clip, kAllTerms);
     // Rounding, where J and J^ are some hundred times as large as their difference.
     EXPECT_NEAR(terms.force / expected.force, 1, 1e-12);
     EXPECT_NEAR(terms.position / expected.position, 1, 1e-12);
     EXPECT_NEAR(terms.impulse / expected.impulse, 1, 1e-11);
     // What the frames tell of the target's impulse is what it was, step by step, but for floats
     // of velocities up to some 3 m/s and accelerations up to some 500 m/s^2 times dt/2.
-    const auto was = plain_impulse(truth, cloth, 3 * lesson.stride);
+    const auto was = plain_impulse(truth, cloth, 3 * windy.stride);
     EXPECT_LE(largest_distance(told, was), 0.15 * 3.5 * kFloatEpsilon);
     EXPECT_GE(largest_length(was), 0.1);
 }
@@ -321,15 +321,15 @@ double weighted_terms(const LossWeights& weights, const LossTerms& terms)
 TEST_P(PlainLoops, GiveTheGradientByCentralDifferences)
 {
     // As with the adjoint: at h = 1e-4 both errors of the difference are small.
-    const Lesson lesson(4, GetParam(), 2);
-    const Cloth& cloth = lesson.guess.cloth;
-    PlainRun<double> run(lesson.guess);
-    const auto target = clip_impulse(lesson.clip, cloth, run.dt);
+    const WindyClip windy(4, GetParam(), 2);
+    const Cloth& cloth = windy.guess.cloth;
+    PlainRun<double> run(windy.guess);
+    const auto target = clip_impulse(windy.clip, cloth, run.dt);
     const std::size_t springs = cloth.springs.spring_count();
     for (const LossWeights& weights : {kForce, kImpulse, kPosition, kAllTerms}) {
         const auto loss = [&] {
             return weighted_terms(weights,
-                                  plain_terms(run, cloth, lesson.clip, lesson.stride, target));
+                                  plain_terms(run, cloth, windy.clip, windy.stride, target));
         };
         const auto derivative = [&](double& parameter) {
             const double h = 1e-4, middle = parameter;
@@ -346,7 +346,7 @@ TEST_P(PlainLoops, GiveTheGradientByCentralDifferences)
             expected.damping[s] = derivative(run.table.damping[s]);
         }
         ParameterGradient gradient(springs);
-        reference_loss(cloth, lesson.guess.options, lesson.stride, lesson.clip, weights, &gradient);
+        reference_loss(cloth, windy.guess.options, windy.stride, windy.clip, weights, &gradient);
         EXPECT_LE(worst_relative_error(gradient.stiffness, expected.stiffness), 2e-6);
         EXPECT_LE(worst_relative_error(gradient.damping, expected.damping), 2e-6);
     }
@@ -358,10 +358,10 @@ TEST_P(PlainLoops, ReferenceAndFastTapeAgree)
     // m a up to 75 N, m v up to 0.5 N s and x up to 2 m, each some epsilons off in float, and
     // relative to their own size that is what gradients are off; an entry may be a hundredth of
     // what it is summed from.
-    const Lesson lesson(4, GetParam(), 3);
-    const std::size_t springs = lesson.guess.cloth.springs.spring_count();
+    const WindyClip windy(4, GetParam(), 3);
+    const std::size_t springs = windy.guess.cloth.springs.spring_count();
     const auto run = [&](auto loss, const LossWeights& weights, ParameterGradient& gradient) {
-        return loss(lesson.guess.cloth, lesson.guess.options, lesson.stride, lesson.clip, weights,
+        return loss(windy.guess.cloth, windy.guess.options, windy.stride, windy.clip, weights,
                     &gradient);
     };
     for (const auto& [weights, size] :
@@ -378,11 +378,11 @@ TEST_P(PlainLoops, ReferenceAndFastTapeAgree)
 
 TEST(ClipLoss, GradientIsLinearInWeightsAndScale)
 {
-    const Lesson lesson(3, 3, 4);
-    const std::size_t springs = lesson.guess.cloth.springs.spring_count();
-    const auto tape = make_reference_tape(lesson.guess.cloth, lesson.guess.options);
+    const WindyClip windy(3, 3, 4);
+    const std::size_t springs = windy.guess.cloth.springs.spring_count();
+    const auto tape = make_reference_tape(windy.guess.cloth, windy.guess.options);
     const auto add = [&](const LossWeights& weights, double scale, ParameterGradient& to) {
-        loss_on(*tape, lesson.guess.cloth, lesson.guess.options.dt, lesson.stride, {lesson.clip},
+        loss_on(*tape, windy.guess.cloth, windy.guess.options.dt, windy.stride, {windy.clip},
                 weights, &to, scale);
     };
     ParameterGradient together(springs), sum(springs);
@@ -402,26 +402,26 @@ std::vector<Rollout> several_clips(int count)
 {
     std::vector<Rollout> clips;
     for (int seed = 1; seed <= count; ++seed) {
-        Lesson lesson(3, 3, seed);
-        clips.push_back(lesson.clip);
+        WindyClip windy(3, 3, seed);
+        clips.push_back(windy.clip);
     }
     return clips;
 }
 
 TEST(ClipLoss, OfSeveralClipsIsTheSum)
 {
-    const Lesson lesson(3, 3, 1);
-    const std::size_t springs = lesson.guess.cloth.springs.spring_count();
-    const auto tape = make_fast_tape(lesson.guess.cloth, lesson.guess.options);
+    const WindyClip windy(3, 3, 1);
+    const std::size_t springs = windy.guess.cloth.springs.spring_count();
+    const auto tape = make_fast_tape(windy.guess.cloth, windy.guess.options);
     const auto clips = several_clips(tape->lane_count() - 1);
-    const double dt = lesson.guess.options.dt;
+    const double dt = windy.guess.options.dt;
     ParameterGradient together(springs), alone(springs);
     const LossTerms terms =
-        loss_on(*tape, lesson.guess.cloth, dt, lesson.stride, clips, kAllTerms, &together);
+        loss_on(*tape, windy.guess.cloth, dt, windy.stride, clips, kAllTerms, &together);
     LossTerms sum;
     for (const Rollout& clip : clips) {
         const LossTerms one =
-            loss_on(*tape, lesson.guess.cloth, dt, lesson.stride, {clip}, kAllTerms, &alone);
+            loss_on(*tape, windy.guess.cloth, dt, windy.stride, {clip}, kAllTerms, &alone);
         sum.force += one.force;
         sum.impulse += one.impulse;
         sum.position += one.position;
@@ -437,28 +437,28 @@ TEST(ClipLoss, OfSeveralClipsIsTheSum)
     EXPECT_LE(worst_relative_error(together.damping, alone.damping), 100 * kFloatEpsilon);
 }
 
-BatchGradient::Result batch_result(const Lesson& lesson, const std::vector<Rollout>& clips,
+BatchGradient::Result batch_result(const WindyClip& windy, const std::vector<Rollout>& clips,
                                    Device device, int threads)
 {
-    SimulationOptions options = lesson.guess.options;
+    SimulationOptions options = windy.guess.options;
     options.device = device;
-    BatchGradient batch(lesson.guess.cloth, options, lesson.stride, threads);
-    const SpringSet& springs = lesson.guess.cloth.springs;
+    BatchGradient batch(windy.guess.cloth, options, windy.stride, threads);
+    const SpringSet& springs = windy.guess.cloth.springs;
     return batch.run(clips, springs.stiffness, springs.damping, kAllTerms, true);
 }
 
 TEST(BatchGradient, IsTheMeanOverClips)
 {
-    const Lesson lesson(3, 3, 1);
-    const int lanes = make_fast_tape(lesson.guess.cloth, lesson.guess.options)->lane_count();
+    const WindyClip windy(3, 3, 1);
+    const int lanes = make_fast_tape(windy.guess.cloth, windy.guess.options)->lane_count();
     const auto clips = several_clips(2 * lanes + 3);  // three groups, the last one not full
     LossTerms mean;
-    ParameterGradient gradient(lesson.guess.cloth.springs.spring_count());
-    const auto tape = make_reference_tape(lesson.guess.cloth, lesson.guess.options);
+    ParameterGradient gradient(windy.guess.cloth.springs.spring_count());
+    const auto tape = make_reference_tape(windy.guess.cloth, windy.guess.options);
     const double share = 1 / double(clips.size());
     for (const Rollout& clip : clips) {
-        const LossTerms one = loss_on(*tape, lesson.guess.cloth, lesson.guess.options.dt,
-                                      lesson.stride, {clip}, kAllTerms, &gradient, share);
+        const LossTerms one = loss_on(*tape, windy.guess.cloth, windy.guess.options.dt,
+                                      windy.stride, {clip}, kAllTerms, &gradient, share);
         mean.force += share * one.force;
         mean.impulse += share * one.impulse;
         mean.position += share * one.position;
@@ -467,7 +467,7 @@ TEST(BatchGradient, IsTheMeanOverClips)
     for (const Device device : {Device::reference, Device::cpu}) {
         const double terms = device == Device::reference ? 1e-13 : 1e-4;  // as above
         const double entries = device == Device::reference ? 1e-12 : 1e-3;
-        const auto result = batch_result(lesson, clips, device, 2);
+        const auto result = batch_result(windy, clips, device, 2);
         EXPECT_NEAR(result.loss.force / mean.force, 1, terms);
         EXPECT_NEAR(result.loss.impulse / mean.impulse, 1, terms);
         EXPECT_NEAR(result.loss.position / mean.position, 1, terms);
@@ -479,13 +479,13 @@ TEST(BatchGradient, IsTheMeanOverClips)
 
 TEST(BatchGradient, DoesNotDependOnThreads)
 {
-    const Lesson lesson(3, 3, 1);
-    const int lanes = make_fast_tape(lesson.guess.cloth, lesson.guess.options)->lane_count();
+    const WindyClip windy(3, 3, 1);
+    const int lanes = make_fast_tape(windy.guess.cloth, windy.guess.options)->lane_count();
     const auto clips = several_clips(2 * lanes + 3);
     for (const Device device : {Device::reference, Device::cpu}) {
-        const auto one = batch_result(lesson, clips, device, 1);
+        const auto one = batch_result(windy, clips, device, 1);
         for (const int threads : {2, 3}) {
-            const auto several = batch_result(lesson, clips, device, threads);
+            const auto several = batch_result(windy, clips, device, threads);
             EXPECT_EQ(several.loss.total, one.loss.total);
             EXPECT_EQ(several.gradient.stiffness, one.gradient.stiffness);
             EXPECT_EQ(several.gradient.damping, one.gradient.damping);
@@ -511,14 +511,14 @@ TEST(BatchGradient, MotionRmseIsTheRootOfTheMeanSquaredDistance)
 TEST(ClipLoss, IsZeroForWhatTheTapeItselfDid)
 {
     // The same floats on both sides: not even rounding differs.
-    const Lesson lesson(5, 7, 1);
-    const Cloth& cloth = lesson.truth.cloth;
-    const auto tape = make_fast_tape(cloth, lesson.truth.options);
+    const WindyClip windy(5, 7, 1);
+    const Cloth& cloth = windy.truth.cloth;
+    const auto tape = make_fast_tape(cloth, windy.truth.options);
     const int lane = 0, lanes = tape->lane_count();
     Rollout clip;
-    clip.handles = lesson.truth.handles;
+    clip.handles = windy.truth.handles;
     tape->begin(4 * 7);
-    tape->load(lane, lesson.truth.start, clip.handles);
+    tape->load(lane, windy.truth.start, clip.handles);
     for (; clip.frame_count < 5; ++clip.frame_count) {
         if (clip.frame_count > 0) tape->advance(7);
         append_vectors(clip.position, lane_of(tape->position(), lane, lanes));
@@ -527,29 +527,29 @@ TEST(ClipLoss, IsZeroForWhatTheTapeItselfDid)
     }
     const std::size_t springs = cloth.springs.spring_count();
     ParameterGradient gradient(springs);
-    const LossTerms terms = fast_loss(cloth, lesson.truth.options, 7, clip, kAllTerms, &gradient);
+    const LossTerms terms = fast_loss(cloth, windy.truth.options, 7, clip, kAllTerms, &gradient);
     EXPECT_EQ(terms.total, 0);
     EXPECT_EQ(gradient.stiffness, std::vector<double>(springs));
     EXPECT_EQ(gradient.damping, std::vector<double>(springs));
     // The smallest change of one spring shows.
     Cloth other = cloth;
     other.springs.stiffness[20] *= 1 + 4 * kFloatEpsilon;
-    EXPECT_GT(fast_loss(other, lesson.truth.options, 7, clip, kAllTerms).total, 0);
+    EXPECT_GT(fast_loss(other, windy.truth.options, 7, clip, kAllTerms).total, 0);
 }
 
 TEST(ClipLoss, IsAllButZeroForTheTrueParameters)
 {
     // Frames in float: f is off by m a eps/2 with accelerations of up to some 500 m/s^2, x by half
     // an epsilon of up to 2 m, and J as above.
-    const Lesson lesson(5, 7, 1);
+    const WindyClip windy(5, 7, 1);
     const LossTerms terms =
-        reference_loss(lesson.truth.cloth, lesson.truth.options, 7, lesson.clip, kAllTerms);
+        reference_loss(windy.truth.cloth, windy.truth.options, 7, windy.clip, kAllTerms);
     const auto square = [](double value) { return value * value; };
     EXPECT_LE(terms.force, 3 * square(0.15 * 250 * kFloatEpsilon));
     EXPECT_LE(terms.impulse, 3 * square(0.15 * 3.5 * kFloatEpsilon));
     EXPECT_LE(terms.position, 3 * square(kFloatEpsilon));
     const LossTerms guess =
-        reference_loss(lesson.guess.cloth, lesson.guess.options, 7, lesson.clip, kAllTerms);
+        reference_loss(windy.guess.cloth, windy.guess.options, 7, windy.clip, kAllTerms);
     EXPECT_GT(guess.total, 1e6 * terms.total);
 }
 
@@ -577,16 +577,16 @@ TEST(DifferenceAcceleration, IsThatOfTheStepsWhenEveryStepIsStored)
 {
     // x' - 2x + x, = dt (v' - v) = dt^2 a for semi-implicit Euler, but for rounding: positions of
     // up to 2 m in float are off by eps, which counts four times, over dt^2.
-    const Lesson lesson(8, 1, 1);
-    const std::size_t count = lesson.truth.cloth.particle_count();
-    const double dt = lesson.truth.options.dt, tolerance = 4 * kFloatEpsilon / (dt * dt);
-    const auto result = difference_acceleration(lesson.clip, count, dt);
+    const WindyClip windy(8, 1, 1);
+    const std::size_t count = windy.truth.cloth.particle_count();
+    const double dt = windy.truth.options.dt, tolerance = 4 * kFloatEpsilon / (dt * dt);
+    const auto result = difference_acceleration(windy.clip, count, dt);
     for (std::size_t frame = 1; frame < 7; ++frame) {
         for (std::size_t p = 0; p < count; ++p) {
-            const auto& handles = lesson.clip.handles.particles;
+            const auto& handles = windy.clip.handles.particles;
             if (std::count(handles.begin(), handles.end(), int(p)) > 0) continue;
             for (std::size_t i = 3 * (frame * count + p); i < 3 * (frame * count + p) + 3; ++i)
-                ASSERT_NEAR(result[i], lesson.clip.acceleration[i], tolerance);
+                ASSERT_NEAR(result[i], windy.clip.acceleration[i], tolerance);
         }
     }
     // The ends take their neighbour's.
