@@ -161,6 +161,7 @@ void Trainer::begin_pass(const Place& place)
     const TrainPass& pass = options_.passes[place.pass];
     const double tail = pass.slow_clips ? options_.slow_seconds : 0;
     const std::uint64_t number = place.round * options_.passes.size() + place.pass;
+    batches_.reset();  // it may still read ahead, and a motion is read by one thread at a time
     batches_ = std::make_unique<BatchReader>(
         lesson_.reader, lesson_.training_clips(tail), std::size_t(options_.batch),
         Random::stream(options_.seed, number).next(), std::size_t(place.step));
