@@ -251,9 +251,9 @@ void Trainer::fail(const BatchReader::Batch& batch)
             find_trouble(cloth, lesson_.step, lesson_.motion.header.stride, batch.targets[c]);
         if (!trouble) continue;
         throw Failure(
-            "train: iteration {}: {} is not finite in rollout {}, clip from frame {}, step "
-            "{}, particle {}; the last good checkpoint is kept. Lower the rates, or "
-            "start from lower stiffness and damping",
+            "train: iteration {}: {} in rollout {}, clip from frame {}, step {}, particle {}; the "
+            "last good checkpoint is kept. Lower the rates, or start from lower stiffness and "
+            "damping",
             state_.iteration, trouble->what, batch.clips[c].rollout, batch.clips[c].first_frame,
             trouble->step, trouble->particle);
     }
