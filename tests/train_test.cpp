@@ -9,6 +9,7 @@
 
 #include "data/clips.h"
 #include "learn/adam.h"
+#include "learn/gradient.h"
 #include "learn/loss.h"
 #include "springtime/error.h"
 #include "training.h"
@@ -117,6 +118,66 @@ TrainOptions cross_options(int iterations, int clip_steps, int batch)
     options.device = Device::reference;
     options.threads = 1;
     return options;
+}
+
+// The same iterations written out, on all clips at once: Adam from zero in every pass, with rates
+// relative to the start that fall like a cosine.
+struct PlainAdam {
+    bool logarithmic;
+    std::vector<double> mean{0, 0}, square{0, 0};
+
+    void move(std::vector<double>& parameters, const std::vector<double>& gradient, double rate,
+              int step)
+    {
+        for (std::size_t s = 0; s < parameters.size(); ++s) {
+            const double g = logarithmic ? parameters[s] * gradient[s] : gradient[s];
+            mean[s] = 0.9 * mean[s] + 0.1 * g;
+            square[s] = 0.999 * square[s] + 0.001 * g * g;
+            const double direction = mean[s] / (1 - std::pow(0.9, step)) /
+                                     std::sqrt(square[s] / (1 - std::pow(0.999, step)));
+            if (logarithmic)
+                parameters[s] *= std::exp(-rate * direction);
+            else
+                parameters[s] -= rate * direction;
+        }
+    }
+};
+
+TEST(Train, IterationsAreThoseOfAdamOnTheGradient)
+{
+    const Cloth truth = cross_cloth(30, 50, 0.6, 0.3), surrogate = cross_cloth(1, 1, 1, 1);
+    std::vector<Rollout> rollouts;
+    for (int seed = 1; seed <= 4; ++seed) rollouts.push_back(cross_rollout(truth, seed, 21));
+    for (const bool logarithmic : {false, true}) {
+        TrainOptions options = cross_options(0, 20, 3);
+        options.passes = dual_pass(4, 3, {.force = 2, .impulse = 3});
+        options.rounds = 2;
+        options.logarithmic = logarithmic;
+        const TrainResult result = train(cross_motion(rollouts), options, nullptr, {});
+
+        std::vector<Rollout> clips;
+        for (const std::size_t r :
+             split_rollouts(4, options.validation_share, options.seed).training)
+            clips.push_back(rollouts[r]);
+        BatchGradient batch(surrogate, {kCrossStep, kEmptySpace, Device::reference}, 1, 1);
+        std::vector<double> k{40, 40}, b{0.4, 0.4};
+        const double k_rate = 0.1 * (logarithmic ? 1 : 40),
+                     b_rate = 0.075 * (logarithmic ? 1 : 0.4);
+        for (int round = 0; round < 2; ++round) {
+            PlainAdam stiffness{logarithmic}, damping{logarithmic};
+            const auto gradient = [&] {
+                return batch.run(clips, k, b, {.force = 2, .impulse = 3}, true).gradient;
+            };
+            const auto decay = [](double part) { return (1 + std::cos(std::acos(-1) * part)) / 2; };
+            for (int i = 0; i < 4; ++i)
+                stiffness.move(k, gradient().stiffness, k_rate * decay(i / 4.0), i + 1);
+            for (int i = 0; i < 3; ++i)
+                damping.move(b, gradient().damping, b_rate * decay(i / 3.0), i + 1);
+        }
+        // Adam adds 1e-12 to roots of some 0.01, and batches have the clips in another order.
+        EXPECT_LE(worst_relative_error(result.state.stiffness, k), 1e-9);
+        EXPECT_LE(worst_relative_error(result.state.damping, b), 1e-9);
+    }
 }
 
 TEST(Train, FindsTheOptimumOfTwoSprings)
@@ -384,11 +445,10 @@ TEST(Train, LearnsASurrogateOfAnotherResolution)
 TEST(Train, NamesWhereAClipBlowsUp)
 {
     // From where floats overflow late to where they do at once.
-    for (const double stiffness : {3e4, 1e5, 1e6, 1e9, 1e12}) {
+    for (const double stiffness : {1.3e4, 3e4, 1e5, 1e6, 1e9, 1e12}) {
         TrainOptions options = quick_options(6, 6, single_pass(1, {}));
         options.stiffness_start = stiffness;
         options.damping_start = 1;
-        options.clip_steps = 20;
         std::string message;
         try {
             train(patchwork_motion(), options, nullptr, {});
@@ -405,7 +465,7 @@ TEST(Train, NamesWhereAClipBlowsUp)
             << stiffness << ": '" << message << "'";
         // There, and no step before, a particle crosses the sheet of 2.5 m x 2.5 m in one step.
         const MotionSource& motion = patchwork_motion();
-        const Rollout clip = motion.read(std::stoul(found[1]), std::stoul(found[2]), 5);
+        const Rollout clip = motion.read(std::stoul(found[1]), std::stoul(found[2]), 1);
         Scene scene;
         scene.cloth = make_surrogate(motion.header, options.grid, stiffness, 1);
         scene.start = clip.state(0, motion.header.frame_interval());
@@ -414,7 +474,7 @@ TEST(Train, NamesWhereAClipBlowsUp)
         PlainRun<double> run(scene);
         const double limit = 2.5 * std::sqrt(2.0) / motion.header.dt;
         int step = 0;
-        for (; largest_length(run.velocity) <= limit && step < 20; ++step) run.step();
+        for (; largest_length(run.velocity) <= limit && step < 100; ++step) run.step();
         EXPECT_EQ(step, std::stoi(found[3])) << message;
         EXPECT_GT(length(run.velocity[std::stoul(found[4])]), limit) << message;
     }
