@@ -164,6 +164,7 @@ void Trainer::begin_pass(const Place& place)
     const TrainPass& pass = options_.passes[place.pass];
     const double tail = pass.slow_clips ? options_.slow_seconds : 0;
     const std::uint64_t number = place.round * options_.passes.size() + place.pass;
+    batches_.reset();  // it may still read ahead, and a motion is read by one thread at a time
     batches_ = std::make_unique<BatchReader>(
         lesson_.reader, lesson_.training_clips(tail), std::size_t(options_.batch),
         Random::stream(options_.seed, number).next(), std::size_t(place.step));
@@ -254,9 +255,9 @@ void Trainer::fail(const BatchReader::Batch& batch)
             find_trouble(cloth, lesson_.step, lesson_.motion.header.stride, batch.targets[c]);
         if (!trouble) continue;
         throw Failure(
-            "train: iteration {}: {} is not finite in rollout {}, clip from frame {}, step "
-            "{}, particle {}; the last good checkpoint is kept. Lower the rates, or "
-            "start from lower stiffness and damping",
+            "train: iteration {}: {} in rollout {}, clip from frame {}, step {}, particle {}; the "
+            "last good checkpoint is kept. Lower the rates, or start from lower stiffness and "
+            "damping",
             state_.iteration, trouble->what, batch.clips[c].rollout, batch.clips[c].first_frame,
             trouble->step, trouble->particle);
     }

@@ -10,7 +10,7 @@ namespace springtime {
 
 // Where a clip goes wrong, on its way there or back.
 struct Trouble {
-    std::string what;  // "the state" or "the gradient"
+    std::string what;  // "the state leaves all bounds" or "the gradient is not finite"
     long step = 0;
     int particle = 0;
 };

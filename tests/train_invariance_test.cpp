@@ -1,0 +1,212 @@
+// What must not change a result of training: where it was stopped, how many threads ran it, what it
+// is validated on.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "data/clips.h"
+#include "springtime/error.h"
+#include "training.h"
+
+namespace springtime {
+
+namespace {
+
+// ---- Stopping and going on ----
+
+MotionSource small_motion()
+{
+    return generated_motion(
+        make_grid_cloth({1.5, 1.5, 1.6}, {4, 4, true, true, true, true},
+                        MaterialField::uniform(30).paint({MaterialField::Checker{2}, 60}),
+                        MaterialField::uniform(0.6)),
+        short_falls(5, 0.4));
+}
+
+TrainOptions small_options()
+{
+    TrainOptions options = quick_options(4, 4, dual_pass(5, 4, {}));
+    options.rounds = 2;
+    options.clip_steps = 20;
+    options.slow_seconds = 0.2;
+    options.batch = 13;  // no divisor of the 20 or 40 clips: rounds of the shuffle straddle
+    options.validate_every = 3;
+    return options;
+}
+
+TEST(Train, GoesOnAfterAnyIterationAsIfNeverStopped)
+{
+    const MotionSource motion = small_motion();
+    const TrainOptions options = small_options();
+    Diary whole;
+    const TrainResult expected = train(motion, options, nullptr, write_to(whole));
+    ASSERT_TRUE(expected.finished);
+    ASSERT_EQ(total_iterations(options), 18);
+    for (int stop = 1; stop < 18; ++stop) {  // inside passes, at borders of passes and rounds
+        SCOPED_TRACE(stop);
+        Diary before, after;
+        TrainHooks hooks = write_to(before);
+        hooks.keep_going = [&](const TrainLog& log, int total) {
+            EXPECT_EQ(total, 18);
+            return log.iteration + 1 < stop;
+        };
+        const TrainResult stopped = train(motion, options, nullptr, hooks);
+        EXPECT_FALSE(stopped.finished);
+        EXPECT_EQ(stopped.state.iteration, stop);
+        expect_same_bits(stopped.state, before.states.back());  // what a hook may store
+        const TrainResult resumed = train(motion, options, &before.states.back(), write_to(after));
+        expect_same_bits(resumed, expected);
+        ASSERT_EQ(before.logs.size() + after.logs.size(), whole.logs.size());
+        for (std::size_t i = 0; i < after.logs.size(); ++i) {
+            const TrainLog &log = after.logs[i], &same = whole.logs[stop + i];
+            EXPECT_EQ(log.iteration, same.iteration);
+            EXPECT_EQ(log.loss.total, same.loss.total);
+            EXPECT_EQ(log.gradient_norm, same.gradient_norm);
+            EXPECT_EQ(log.validation_rmse, same.validation_rmse);
+        }
+    }
+}
+
+TEST(Train, GoesOnWhenStoppedAfterEveryIteration)
+{
+    const MotionSource motion = small_motion();
+    const TrainOptions options = small_options();
+    const TrainResult expected = train(motion, options, nullptr, {});
+    TrainHooks once;
+    once.keep_going = [](const TrainLog&, int) { return false; };
+    TrainResult result = train(motion, options, nullptr, once);
+    int starts = 1;
+    for (; !result.finished; ++starts) {
+        const TrainState state = result.state;
+        result = train(motion, options, &state, once);
+    }
+    EXPECT_EQ(starts, 18);
+    expect_same_bits(result, expected);
+}
+
+TEST(Train, RefusesACheckpointOfAnotherGrid)
+{
+    const MotionSource motion = small_motion();
+    TrainHooks once;
+    once.keep_going = [](const TrainLog&, int) { return false; };
+    const TrainState state = train(motion, small_options(), nullptr, once).state;
+    TrainOptions options = small_options();
+    options.grid.cols = 5;
+    try {
+        train(motion, options, &state, {});
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        // r (c - 1) + (r - 1) c edges, 2 (r - 1) (c - 1) diagonals, r (c - 2) + (r - 2) c over two.
+        EXPECT_STREQ(error.what(),
+                     "train: the checkpoint has 58 springs, but a 4 x 5 grid has 77; resume with "
+                     "the settings of the run");
+    }
+}
+
+// ---- Threads ----
+
+TEST(Train, ResultDoesNotDependOnThreads)
+{
+    for (const Device device : {Device::cpu, Device::reference}) {
+        TrainOptions options = quick_options(6, 6, dual_pass(3, 3, {}));
+        options.device = device;
+        options.batch = 40;  // several groups of lanes, the last one not full
+        options.clip_steps = 50;
+        options.stiffness_start = 40;
+        options.threads = 1;
+        const TrainResult one = train(patchwork_motion(), options, nullptr, {});
+        for (const int threads : {2, 3}) {
+            options.threads = threads;
+            expect_same_bits(train(patchwork_motion(), options, nullptr, {}), one);
+        }
+    }
+}
+
+TEST(Train, ReadsTheMotionInOneOfItsThreadsAtATime)
+{
+    // Passes of two iterations, so that a new reader comes while the last one reads ahead.
+    MotionSource motion = small_motion();
+    std::atomic<int> readers = 0, together = 0;
+    motion.read = [&, read = motion.read](std::size_t rollout, std::size_t first,
+                                          std::size_t count) {
+        if (++readers > 1) ++together;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        Rollout result = read(rollout, first, count);
+        --readers;
+        return result;
+    };
+    TrainOptions options = small_options();
+    options.passes = dual_pass(2, 2, {});
+    options.rounds = 5;
+    train(motion, options, nullptr, {});
+    EXPECT_EQ(together, 0);
+}
+
+// ---- Validation ----
+
+TEST(Train, NeverTrainsOnValidationRollouts)
+{
+    MotionSource motion = patchwork_motion();
+    std::vector<std::size_t> asked;
+    motion.read = [&, read = motion.read](std::size_t rollout, std::size_t first,
+                                          std::size_t count) {
+        asked.push_back(rollout);
+        return read(rollout, first, count);
+    };
+    TrainOptions options = quick_options(6, 6, dual_pass(6, 6, {}));
+    options.validation_share = 0.25;
+    const RolloutSplit split = split_rollouts(12, 0.25, options.seed);
+    const std::set<std::size_t> validation(split.validation.begin(), split.validation.end());
+    ASSERT_EQ(validation.size(), 3u);
+    train(motion, options, nullptr, {});
+    // The validation clips come first; afterwards, none of their rollouts.
+    ASSERT_GE(asked.size(), 6u + 13 * 16);
+    const std::set<std::size_t> first(asked.begin(), asked.begin() + 6),
+        rest(asked.begin() + 6, asked.end());
+    EXPECT_EQ(first, validation);
+    EXPECT_EQ(rest, std::set<std::size_t>(split.training.begin(), split.training.end()));
+}
+
+TEST(Train, DoesNotLearnFromValidationRollouts)
+{
+    // Whatever they hold, every iteration does the same; only the choice of the best may differ.
+    const TrainOptions options = quick_options(6, 6, dual_pass(6, 6, {}));
+    const RolloutSplit split = split_rollouts(12, options.validation_share, options.seed);
+    MotionSource other = patchwork_motion();
+    other.read = [&split, read = other.read](std::size_t rollout, std::size_t first,
+                                             std::size_t count) {
+        const bool spare = rollout == split.validation[0];
+        Rollout result = read(rollout, first, count);
+        for (float& x : result.position) x *= spare ? 2 : 1;
+        return result;
+    };
+    const TrainResult a = train(patchwork_motion(), options, nullptr, {});
+    const TrainResult b = train(other, options, nullptr, {});
+    EXPECT_EQ(a.state.stiffness, b.state.stiffness);
+    EXPECT_EQ(a.state.damping, b.state.damping);
+    EXPECT_NE(a.validation_rmse, b.validation_rmse);
+}
+
+TEST(Train, SlowPassesAskForTheEndsOfRolloutsOnly)
+{
+    MotionSource motion = patchwork_motion();  // 121 frames
+    std::vector<std::size_t> asked;
+    motion.read = [&, read = motion.read](std::size_t rollout, std::size_t first,
+                                          std::size_t count) {
+        asked.push_back(first);
+        return read(rollout, first, count);
+    };
+    TrainOptions options = quick_options(6, 6, dual_pass(6, 1, {}));
+    options.passes.pop_back();
+    train(motion, options, nullptr, {});
+    // 16 clips are for the start; then 0.6 s are 60 frames, or three clips of 20.
+    const std::set<std::size_t> slow(asked.begin() + 6 + 16, asked.end());
+    EXPECT_EQ(slow, (std::set<std::size_t>{60, 80, 100}));
+}
+
+}  // namespace
+
+}  // namespace springtime

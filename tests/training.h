@@ -1,0 +1,97 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "motions.h"
+#include "springtime/train.h"
+
+namespace springtime {
+
+// 6 x 6 particles of 0.1 kg, 0.5 m apart, stiff and soft squares, a tough band.
+inline Cloth patchwork()
+{
+    const MaterialField stiffness =
+        MaterialField::uniform(30).paint({MaterialField::Checker{3}, 60});
+    const MaterialField damping =
+        MaterialField::uniform(0.6).paint({MaterialField::ColumnStripes{{{0.3, 0.7}}}, 1.2});
+    return make_grid_cloth({2.5, 2.5, 3.6}, {6, 6, true, true, true, true}, stiffness, damping);
+}
+
+inline GenerateOptions short_falls(int rollouts, double seconds)
+{
+    GenerateOptions options;
+    options.rollouts = rollouts;
+    options.seconds = seconds;
+    options.dt = 2e-3;
+    options.stride = 5;
+    options.anchor_size = 1;
+    options.seed = 3;
+    options.threads = 1;
+    return options;
+}
+
+// Twelve falls of 1.2 s.
+inline const MotionSource& patchwork_motion()
+{
+    static const MotionSource motion = generated_motion(patchwork(), short_falls(12, 1.2));
+    return motion;
+}
+
+inline TrainOptions quick_options(int rows, int cols, std::vector<TrainPass> passes)
+{
+    TrainOptions options;
+    options.grid = {rows, cols, true, true, true, true};
+    options.passes = std::move(passes);
+    options.rounds = 1;
+    options.batch = 16;
+    options.clip_steps = 100;
+    options.slow_seconds = 0.6;
+    options.validation_share = 0.1;
+    options.validation_clips = 6;
+    options.threads = 2;
+    return options;
+}
+
+// What the hooks saw.
+struct Diary {
+    std::vector<TrainLog> logs;
+    std::vector<TrainState> states;  // after every iteration
+};
+
+inline TrainHooks write_to(Diary& diary)
+{
+    TrainHooks hooks;
+    hooks.on_log = [&](const TrainLog& log) { diary.logs.push_back(log); };
+    hooks.on_state = [&](const TrainState& state) { diary.states.push_back(state); };
+    return hooks;
+}
+
+inline void expect_same_bits(const TrainState& a, const TrainState& b)
+{
+    EXPECT_EQ(a.iteration, b.iteration);
+    EXPECT_EQ(a.stiffness, b.stiffness);
+    EXPECT_EQ(a.damping, b.damping);
+    EXPECT_EQ(a.stiffness_mean, b.stiffness_mean);
+    EXPECT_EQ(a.stiffness_square, b.stiffness_square);
+    EXPECT_EQ(a.damping_mean, b.damping_mean);
+    EXPECT_EQ(a.damping_square, b.damping_square);
+    EXPECT_EQ(a.stiffness_scale, b.stiffness_scale);
+    EXPECT_EQ(a.damping_scale, b.damping_scale);
+    EXPECT_EQ(a.best_validation, b.best_validation);
+    EXPECT_EQ(a.best_iteration, b.best_iteration);
+    EXPECT_EQ(a.best_stiffness, b.best_stiffness);
+    EXPECT_EQ(a.best_damping, b.best_damping);
+}
+
+inline void expect_same_bits(const TrainResult& a, const TrainResult& b)
+{
+    expect_same_bits(a.state, b.state);
+    EXPECT_EQ(a.cloth.springs.stiffness, b.cloth.springs.stiffness);
+    EXPECT_EQ(a.cloth.springs.damping, b.cloth.springs.damping);
+    EXPECT_EQ(a.validation_rmse, b.validation_rmse);
+    EXPECT_EQ(a.finished, b.finished);
+}
+
+}  // namespace springtime
