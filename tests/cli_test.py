@@ -52,7 +52,7 @@ class CommandLine(unittest.TestCase):
     def test_bad_input_is_exit_code_2_with_a_message(self):
         for arguments, message in (
             ([], "A subcommand is required"),
-            (["fly"], "'fly': no such verb; there are generate, simulate, inspect"),
+            (["fly"], "'fly': no such verb; there are generate, train, evaluate, simulate"),
             (["generate", "--rolouts", "3"], "--rolouts"),
             (["generate", "--grid", "32"], "--grid '32': give ROWSxCOLS, for example 32x32"),
             (["generate", "--source", "felt"], "--source 'felt': unknown"),
@@ -366,6 +366,94 @@ class CommandLine(unittest.TestCase):
         result = self.run_it("evaluate", "stiff.cloth.json", "m.h5", "--out", "r.json", code=1)
         self.assertRegex(result.stderr, r"stiff.cloth.json: rollout \d: the surrogate blew up")
         self.assertFalse((self.folder / "r.json").exists())
+
+    # ---- train and reproduce ---------------------------------------------------------------
+
+    TRAIN = ["--grid", "8x8", "--stiffness-iterations", "5", "--damping-iterations", "3", "--batch",
+             "4", "--clip-steps", "100", "--rounds", "2", "--quiet"]
+
+    def train(self, out, *more, code=0):
+        return self.run_it("train", "m.h5", "--out", out, *self.TRAIN, *more, code=code)
+
+    def test_train_learns_and_says_so(self):
+        self.generate("m.h5", "--rollouts", "6")
+        seen = json.loads(self.train("run", "--json").stdout)
+        self.assertEqual((seen["iterations"], seen["finished"]), (16, True))
+        self.assertGreater(seen["seconds"], 0)
+        self.assertGreater(seen["final_loss"], 0)
+        # Sixteen iterations cannot reach the truth, but must beat the best constants.
+        self.assertLess(seen["validation_rmse"], 0.8 * seen["homogeneous_validation_rmse"])
+        lines = [json.loads(line) for line in
+                 (self.folder / "run/log.jsonl").read_text().splitlines()]
+        self.assertEqual([line["iteration"] for line in lines], list(range(16)))
+        self.assertLess(lines[-1]["loss"]["total"], 0.5 * lines[0]["loss"]["total"])
+        self.assertEqual(self.inspect("run/cloth.json")["springs"], 306)
+        config = (self.folder / "run/config.toml").read_text()
+        self.assertIn("stiffness-iterations = 5\n", config)
+        self.assertIn("clip-steps = 100\n", config)
+        result = self.train("run", code=2)
+        self.assertIn("run", result.stderr)
+
+    def test_another_resolution(self):
+        self.generate("m.h5", "--rollouts", "3", "--grid", "7x9", "--length", "3", "--width", "2")
+        self.run_it("train", "m.h5", "--out", "run", *self.TRAIN, "--grid", "6x5")
+        self.assertEqual(self.inspect("run/cloth.json")["grid"], [6, 5])
+        self.run_it("evaluate", "run/cloth.json", "m.h5", "--quiet")
+
+    def test_interrupted_training_resumes_bit_for_bit(self):
+        self.generate("m.h5", "--rollouts", "6")
+        self.train("whole", "--damping-iterations", "300")
+        process = subprocess.Popen([PROGRAM, "train", "m.h5", "--out", "parts", *self.TRAIN,
+                                    "--damping-iterations", "300"], cwd=self.folder, text=True,
+                                   stderr=subprocess.PIPE)
+        log = self.folder / "parts/log.jsonl"
+        deadline = time.time() + 120
+        while time.time() < deadline and process.poll() is None and not (
+                log.exists() and log.read_text().count("\n") > 20):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=120)[1]
+        self.assertEqual(process.returncode, 1, stderr)
+        self.assertRegex(stderr, r"interrupted after \d+ of 610 iterations; springtime train --resume")
+        self.run_it("train", "--resume", "parts", "--quiet")
+        self.assertTrue(filecmp.cmp(self.folder / "whole/cloth.json", self.folder / "parts/cloth.json",
+                                    shallow=False))
+        strip = lambda name: [dict(json.loads(line), seconds=0) for line in
+                              (self.folder / name / "log.jsonl").read_text().splitlines()]
+        self.assertEqual(strip("whole"), strip("parts"))
+        # A damaged checkpoint is refused and the one before it used: the end is the same.
+        newest = max(self.folder.glob("parts/checkpoint-*.bin"), key=lambda p: p.stat().st_mtime_ns)
+        data = bytearray(newest.read_bytes())
+        data[len(data) // 2] ^= 1
+        newest.write_bytes(data)
+        again = self.run_it("train", "--resume", "parts")
+        self.assertIn(newest.name, again.stderr)
+        self.assertTrue(filecmp.cmp(self.folder / "whole/cloth.json", self.folder / "parts/cloth.json",
+                                    shallow=False))
+
+    def test_train_bad_input(self):
+        self.generate("m.h5", "--rollouts", "2")
+        for arguments, message in (
+            (["train"], "no motion file; give one, or --resume FOLDER"),
+            (["train", "none.h5"], "none.h5"),
+            (["train", "m.h5", "--clip-steps", "10"], "raise --clip-steps"),
+            (["train", "m.h5", "--passes", "triple"], "triple"),
+            (["train", "--resume", "nowhere"], "nowhere"),
+            (["reproduce", "gravity"], "no such experiment; there is: reconstruction"),
+        ):
+            self.assertIn(message, self.run_it(*arguments, "--out", "x", code=2).stderr)
+
+    def test_reproduce_writes_the_tables(self):
+        self.run_it("reproduce", "reconstruction", "--scale", "smoke", "--out", "r", "--quiet")
+        result = json.loads((self.folder / "r/result.json").read_text())
+        for key in ("motion_rmse", "stiffness_rmse", "damping_rmse", "baselines", "validation_rmse",
+                    "iterations", "seconds", "final_loss", "rounding_floor"):
+            self.assertIn(key, result)
+        self.assertEqual(set(result["methods"]),
+                         {"dual-pass", "default", "single-pass", "position-loss"})
+        self.assertEqual(result["methods"]["dual-pass"]["published"],
+                         {"stiffness_rmse": 14.3, "damping_rmse": 1.9})
+        self.assertIn("| single pass | 6 |", (self.folder / "r/result.md").read_text())
 
     # ---- demo ------------------------------------------------------------------------------
 

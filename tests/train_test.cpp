@@ -152,6 +152,7 @@ TEST(Train, IterationsAreThoseOfAdamOnTheGradient)
         TrainOptions options = cross_options(0, 20, 3);
         options.passes = dual_pass(4, 3, {.force = 2, .impulse = 3});
         options.rounds = 2;
+        options.round_decay = 0.6;
         options.logarithmic = logarithmic;
         const TrainResult result = train(cross_motion(rollouts), options, nullptr, {});
 
@@ -168,7 +169,9 @@ TEST(Train, IterationsAreThoseOfAdamOnTheGradient)
             const auto gradient = [&] {
                 return batch.run(clips, k, b, {.force = 2, .impulse = 3}, true).gradient;
             };
-            const auto decay = [](double part) { return (1 + std::cos(std::acos(-1) * part)) / 2; };
+            const auto decay = [&](double part) {
+                return std::pow(0.6, round) * (1 + std::cos(std::acos(-1) * part)) / 2;
+            };
             for (int i = 0; i < 4; ++i)
                 stiffness.move(k, gradient().stiffness, k_rate * decay(i / 4.0), i + 1);
             for (int i = 0; i < 3; ++i)
@@ -519,6 +522,9 @@ TEST(Train, SaysWhatIsWrongWithItsOptions)
     options.clip_steps = 4;
     EXPECT_EQ(error_of(options),
               "train: clips of 4 steps, but frames are stored every 5 steps; raise --clip-steps");
+    options = good;
+    options.round_decay = 0;
+    EXPECT_EQ(error_of(options), "train: a round decay of 0; it must be positive");
     options = good;
     options.damping_rate = 0;
     EXPECT_EQ(error_of(options), "train: rates 0.1 and 0; both must be positive");

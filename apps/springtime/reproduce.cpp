@@ -127,6 +127,11 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     note(common, method.text);
     RunFolder run(folder / method.name);
     if (!run.exists()) run.create(fmt::format("# {}\n", method.text));
+    const fs::path homogeneous_file = run.path() / "homogeneous.json";
+    if (fs::exists(folder / "homogeneous.json")) {  // the same for all methods
+        fs::copy_file(folder / "homogeneous.json", homogeneous_file,
+                      fs::copy_options::skip_existing);
+    }
     const TrainingOutcome outcome = run_training(motion.string(), method.options, run, common);
     if (!outcome.result.finished) {
         throw Failure("interrupted; run the same command again to go on");

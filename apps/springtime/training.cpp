@@ -22,9 +22,12 @@ TrainingOutcome run_training(const std::string& motion, const TrainOptions& opti
 
     TrainingOutcome outcome;
     outcome.folder = folder.path();
-    const HomogeneousFit homogeneous = fit_homogeneous(source, options);
-    outcome.homogeneous_rmse = homogeneous.validation_rmse;
-    write_cloth(folder.path() / "homogeneous.json", homogeneous.cloth);
+    const std::filesystem::path homogeneous = folder.path() / "homogeneous.json";
+    if (!std::filesystem::exists(homogeneous)) {
+        note(common, "fitting the best homogeneous network, to compare with");
+        write_cloth(homogeneous, fit_homogeneous(source, options));
+    }
+    outcome.homogeneous_rmse = validation_error(source, options, read_cloth(homogeneous));
 
     ProgressBar bar("train", "iterations", common.quiet);
     TrainHooks hooks;

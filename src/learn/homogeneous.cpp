@@ -96,7 +96,7 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient)
     return best;
 }
 
-HomogeneousFit fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
+Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
 {
     constexpr int kIterations = 24;
     constexpr double kRate = 0.1;  // of the logarithms: at most a tenth a step
@@ -104,14 +104,14 @@ HomogeneousFit fit_homogeneous(const MotionSource& motion, const TrainOptions& o
     fitted.stiffness_start = fitted.damping_start = 0;
     const Lesson lesson(motion, fitted);
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
-    HomogeneousFit best{homogeneous_start(lesson, gradient), 0};
-    const auto rmse = [&](const Cloth& cloth) {
+    const auto error_of = [&](const Cloth& cloth) {
         return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness,
                                     cloth.springs.damping);
     };
-    best.validation_rmse = rmse(best.cloth);
+    Cloth best = homogeneous_start(lesson, gradient);
+    double best_error = error_of(best);
 
-    FamilyLogs logs(best.cloth);
+    FamilyLogs logs(best);
     BatchReader batches(lesson.reader, lesson.training_clips(0), std::size_t(options.batch),
                         options.seed, 0);
     const LossWeights position{.force = 0, .impulse = 0, .position = 1};
@@ -122,12 +122,20 @@ HomogeneousFit fit_homogeneous(const MotionSource& motion, const TrainOptions& o
         if (!std::isfinite(result.loss.total)) break;
         logs.descend(cloth, result.gradient, kRate * cosine_decay(step, kIterations), step + 1);
         const Cloth moved = logs.cloth(lesson.surrogate);
-        const double error = rmse(moved);
-        if (error < best.validation_rmse || !std::isfinite(best.validation_rmse)) {
-            best = {moved, error};
+        const double error = error_of(moved);
+        if (error < best_error || !std::isfinite(best_error)) {
+            best = moved;
+            best_error = error;
         }
     }
     return best;
+}
+
+double validation_error(const MotionSource& motion, const TrainOptions& options, const Cloth& cloth)
+{
+    const Lesson lesson(motion, options);
+    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
+    return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness, cloth.springs.damping);
 }
 
 }  // namespace springtime
