@@ -181,7 +181,12 @@ TEST(ExternalAdjoint, IsTheTransposeOfTheDualDerivative)
 // ---- Steps and clips: <s, Df u> = <Df^T s, u>, with u in the start, the stiffness and damping
 // ----
 
-class Steps : public testing::TestWithParam<int> {};
+class Steps : public testing::TestWithParam<int> {
+  protected:
+    // A step rounds some 10 times in a row; over steps that adds up like a random walk, since the
+    // cloth is damped.
+    double rounding() const { return kEpsilon * (10 + std::sqrt(double(GetParam()))); }
+};
 
 INSTANTIATE_TEST_SUITE_P(Adjoint, Steps, testing::Values(1, 500),
                          testing::PrintToStringParamName());
@@ -212,20 +217,17 @@ TEST_P(Steps, AdjointIsTheTransposeOfTheDualDerivative)
             by_k += gradient.stiffness[s] * k.slope;
             by_b += gradient.damping[s] * b.slope;
         }
-        // A step rounds some 10 times in a row, and in a damped cloth errors of the steps add up at
-        // worst. Seen: 3e-15 and 2e-14 of the size.
+        // Seen: a third of it after one step, a tenth after 500.
         const double size = std::abs(by_x) + std::abs(by_v) + std::abs(by_k) + std::abs(by_b);
-        EXPECT_NEAR(by_x + by_v + by_k + by_b, loss_of(run, scene).slope,
-                    10 * kEpsilon * (GetParam() + 10) * size);
+        EXPECT_NEAR(by_x + by_v + by_k + by_b, loss_of(run, scene).slope, 4 * rounding() * size);
     }
 }
 
 TEST_P(Steps, GradientIsThatOfDualNumbers)
 {
     const Scene scene = windy_scene(GetParam(), 2);
-    // As above; an entry may be a hundredth of what it is summed from. Seen: 2e-13 after 500.
-    EXPECT_LE(gradient_error(reference_gradient(scene), dual_gradient(scene)),
-              100 * kEpsilon * (GetParam() + 10));
+    // An entry may be a hundredth of what it is summed from. Seen: a fifth of it.
+    EXPECT_LE(gradient_error(reference_gradient(scene), dual_gradient(scene)), 100 * rounding());
 }
 
 TEST_P(Steps, GradientIsTheLimitOfCentralDifferences)
@@ -323,7 +325,8 @@ TEST(GradientCheck, PassesTheWayBackWrittenOut)
 {
     const Scene scene = windy_scene(500, 5);
     const Gradient hand = hand_gradient(scene, scene.options.environment.drag);
-    EXPECT_LE(gradient_error(hand, reference_gradient(scene)), 100 * kEpsilon * 510);
+    // The same formulas, summed in another order.
+    EXPECT_LE(gradient_error(hand, reference_gradient(scene)), 100 * kEpsilon * std::sqrt(500.0));
 }
 
 TEST(GradientCheck, CatchesDampingOfTheWrongSign)
@@ -337,7 +340,8 @@ TEST(GradientCheck, CatchesDampingOfTheWrongSign)
 TEST(GradientCheck, CatchesForgottenDrag)
 {
     const Scene scene = windy_scene(500, 5);
-    EXPECT_GT(gradient_error(hand_gradient(scene, 0), difference_gradient(scene, 1e-4)), 1);
+    const Gradient broken = hand_gradient(scene, 0);
+    EXPECT_GT(gradient_error(broken, difference_gradient(scene, 1e-4)), 1);  // seen: 4.4
 }
 
 }  // namespace

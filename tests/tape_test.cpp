@@ -243,6 +243,17 @@ TEST(ReferenceTape, BeginForgetsEverything)
     expect_same_bits(tape_gradient(*tape, {{0, scene}}), first);
 }
 
+TEST(ReferenceTapeDeathTest, RefusesToLeaveItsSteps)
+{
+    const Scene scene = windy_scene(10, 3);
+    const auto tape = make_reference_tape(scene.cloth, scene.options, kKeepAll);
+    tape->begin(scene.steps);
+    tape->load(0, scene.start, scene.handles);
+    tape->advance(scene.steps);
+    EXPECT_DEATH(tape->advance(1), "internal error");
+    EXPECT_DEATH(tape->retreat(scene.steps + 1), "internal error");
+}
+
 TEST(ReferenceTape, TakesNewParameters)
 {
     const Scene scene = windy_scene(100, 4);

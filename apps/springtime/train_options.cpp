@@ -61,6 +61,8 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
     verb.add_option("--stiffness-rate", flags.run.stiffness_rate,
                     "Learning rate of stiffness, relative to the mean of its start");
     verb.add_option("--damping-rate", flags.run.damping_rate, "Learning rate of damping, likewise");
+    verb.add_option("--round-decay", flags.run.round_decay,
+                    "Each round begins with this share of the rates of the one before");
     verb.add_option("--schedule", flags.schedule, "How the rates go over a pass")
         ->check(CLI::IsMember({"cosine", "constant"}));
     verb.add_option("--batch", flags.run.batch, "Clips per iteration");

@@ -40,6 +40,7 @@ struct TrainOptions {
     double slow_seconds = 1;      // what counts as the end of a rollout [s]
     double stiffness_rate = 0.1;  // step of Adam, relative to the mean of the start
     double damping_rate = 0.075;
+    double round_decay = 0.3;    // each round begins with this share of the rates of the one before
     bool cosine = true;          // rates decay like a cosine over each pass; otherwise constant
     bool logarithmic = false;    // learn the logarithms: parameters stay positive by themselves
     double stiffness_start = 0;  // [N/m]; zero: fitted to the motion

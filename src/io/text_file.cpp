@@ -26,9 +26,9 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 }
 
 // Zero, or the errno of what failed. Buffered data may only fail to reach the disk on closing.
-int write_all(const fs::path& path, std::string_view text)
+int write_all(const fs::path& path, std::string_view text, const char* mode)
 {
-    File file(std::fopen(path.c_str(), "wb"));
+    File file(std::fopen(path.c_str(), mode));
     if (!file) return errno;
     if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size()) return errno;
     return std::fclose(file.release()) == 0 ? 0 : errno;
@@ -109,12 +109,17 @@ void write_text(const fs::path& path, std::string_view text)
 {
     check_target(path);
     const fs::path part = part_path(path);
-    if (const int reason = write_all(part, text)) {
+    if (const int reason = write_all(part, text, "wb")) {
         std::error_code ignored;
         fs::remove(part, ignored);
         fail_write(path, reason);
     }
     publish_part(path);
+}
+
+void append_text(const fs::path& path, std::string_view text)
+{
+    if (const int reason = write_all(path, text, "ab")) fail_write(path, reason);
 }
 
 }  // namespace springtime

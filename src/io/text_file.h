@@ -24,4 +24,7 @@ std::string read_text(const std::filesystem::path& path);
 // Writes part_path(path), then renames; a failure leaves neither a part nor a changed `path`.
 void write_text(const std::filesystem::path& path, std::string_view text);
 
+// Adds to the end, making the file if need be, and closes it: the text outlives a crash of ours.
+void append_text(const std::filesystem::path& path, std::string_view text);
+
 }  // namespace springtime

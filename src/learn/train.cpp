@@ -58,6 +58,9 @@ void check_options(const TrainOptions& options, const MotionHeader& header)
             "--clip-steps",
             options.clip_steps, header.stride);
     }
+    if (!(options.round_decay > 0)) {
+        throw Error("train: a round decay of {}; it must be positive", options.round_decay);
+    }
     if (!(options.stiffness_rate > 0) || !(options.damping_rate > 0)) {
         throw Error("train: rates {} and {}; both must be positive", options.stiffness_rate,
                     options.damping_rate);
@@ -175,7 +178,8 @@ void Trainer::begin_pass(const Place& place)
 void Trainer::move(const Place& place, ParameterGradient& gradient)
 {
     const TrainPass& pass = options_.passes[place.pass];
-    const double decay = options_.cosine ? cosine_decay(place.step, pass.iterations) : 1;
+    const double decay = std::pow(options_.round_decay, place.round) *
+                         (options_.cosine ? cosine_decay(place.step, pass.iterations) : 1);
     const auto scale = [&](double start) { return options_.logarithmic ? decay : decay * start; };
     if (pass.learn != Learn::damping) {
         Mover{state_.stiffness,

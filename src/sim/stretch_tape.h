@@ -37,6 +37,7 @@ class StretchTape : public Tape<Real> {
         std::fill(mobility_.begin(), mobility_.end(), Real(0));
         std::fill(starts_.begin(), starts_.end(), LaneStart{});
         kept_.resize((steps + stretch_ - 1) / stretch_);
+        end_ = steps;
         present_ = first_ = 0;
     }
 
@@ -55,6 +56,7 @@ class StretchTape : public Tape<Real> {
     void advance(int steps) override
     {
         for (int i = 0; i < steps; ++i) {
+            SPRINGTIME_ASSERT(present_ < end_);
             if (present_ - first_ == stretch_) {  // the next stretch begins where this one ends
                 std::copy_n(slot(stretch_), 2 * numbers_, slot(0));
                 first_ = present_;
@@ -169,7 +171,7 @@ class StretchTape : public Tape<Real> {
     std::vector<AlignedVector<Real>> kept_;  // the first state of every stretch
     AlignedVector<Real> adjoint_, acceleration_;
     int stretch_ = 1;
-    int first_ = 0, present_ = 0;
+    int first_ = 0, present_ = 0, end_ = 0;
 };
 
 }  // namespace springtime

@@ -1,0 +1,550 @@
+#include "springtime/run_folder.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "temp_folder.h"
+
+namespace springtime {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Limits = std::numeric_limits<double>;
+
+constexpr std::size_t kHeaderBytes = 40, kWord = 8;
+
+// Two springs, and numbers that only their bits describe.
+TrainState small_state(int iteration)
+{
+    TrainState state;
+    state.iteration = iteration;
+    state.stiffness = {1.0 / 3, -0.0};
+    state.damping = {Limits::denorm_min(), -Limits::denorm_min()};
+    state.stiffness_mean = {Limits::max(), Limits::lowest()};
+    state.stiffness_square = {Limits::min(), std::nextafter(Limits::min(), 0)};
+    state.damping_mean = {std::nextafter(1.0, 2), 0.0};
+    state.damping_square = {0.1 + 0.2, M_PI};
+    state.stiffness_scale = std::nextafter(40.0, 0);
+    state.damping_scale = -0.0;
+    state.best_validation = 1e-300;
+    state.best_iteration = iteration / 2;
+    state.best_stiffness = {7, 8};
+    state.best_damping = {9, iteration + 0.5};
+    return state;
+}
+
+using Bits = std::vector<std::uint64_t>;
+
+Bits bits_of(const std::vector<double>& values)
+{
+    Bits bits;
+    for (const double value : values) bits.push_back(std::bit_cast<std::uint64_t>(value));
+    return bits;
+}
+
+void expect_same(const TrainState& a, const TrainState& b)
+{
+    EXPECT_EQ(a.iteration, b.iteration);
+    EXPECT_EQ(a.best_iteration, b.best_iteration);
+    EXPECT_EQ(bits_of({a.stiffness_scale, a.damping_scale, a.best_validation}),
+              bits_of({b.stiffness_scale, b.damping_scale, b.best_validation}));
+    EXPECT_EQ(bits_of(a.stiffness), bits_of(b.stiffness));
+    EXPECT_EQ(bits_of(a.damping), bits_of(b.damping));
+    EXPECT_EQ(bits_of(a.stiffness_mean), bits_of(b.stiffness_mean));
+    EXPECT_EQ(bits_of(a.stiffness_square), bits_of(b.stiffness_square));
+    EXPECT_EQ(bits_of(a.damping_mean), bits_of(b.damping_mean));
+    EXPECT_EQ(bits_of(a.damping_square), bits_of(b.damping_square));
+    EXPECT_EQ(bits_of(a.best_stiffness), bits_of(b.best_stiffness));
+    EXPECT_EQ(bits_of(a.best_damping), bits_of(b.best_damping));
+}
+
+// A word of 8 bytes as docs/formats.md says, written independently of the library.
+std::string word(std::uint64_t value)
+{
+    std::string bytes;
+    for (std::size_t i = 0; i < kWord; ++i, value /= 256) bytes += char(value % 256);
+    return bytes;
+}
+
+std::uint64_t fnv1a(const std::string& bytes)
+{
+    std::uint64_t hash = 14695981039346656037u;
+    for (const unsigned char byte : bytes) hash = (hash ^ byte) * 1099511628211u;
+    return hash;
+}
+
+// A whole file around any content, sound or not.
+std::string checkpoint_around(const std::string& content)
+{
+    return "springtime-state" + word(1) + word(content.size()) + word(fnv1a(content)) + content;
+}
+
+struct Folder : testing::Test {
+    TempFolder temp;
+    RunFolder run{temp / "run"};
+    fs::path a = temp / "run/checkpoint-a.bin", b = temp / "run/checkpoint-b.bin";
+    fs::path log = temp / "run/log.jsonl";
+    std::vector<std::string> remarks;
+
+    TrainState read()
+    {
+        remarks.clear();
+        auto state = run.read_checkpoint(remarks);
+        if (!state) throw Error("no checkpoint");
+        return *state;
+    }
+    std::string read_error()
+    {
+        return error_of([&] { run.read_checkpoint(remarks); });
+    }
+};
+
+using RunFolderCreate = Folder;
+using RunFolderLog = Folder;
+
+struct RunFolderCheckpoint : Folder {
+    RunFolderCheckpoint() { run.create(""); }
+};
+
+// ---- Creating
+
+TEST_F(RunFolderCreate, MakesTheFolderAndThoseItLiesIn)
+{
+    RunFolder deep(temp / "x/y/run");
+    EXPECT_FALSE(deep.exists());
+    deep.create("seed = 1\n\n[grid]\nrows = 4\n");
+    EXPECT_TRUE(deep.exists());
+    EXPECT_EQ(deep.config(), "seed = 1\n\n[grid]\nrows = 4\n");
+    EXPECT_EQ(bytes_of(deep.path() / "log.jsonl"), "");
+    EXPECT_TRUE(fs::is_regular_file(deep.path() / "log.jsonl"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(deep.path()), {}), 2);  // no part is left
+}
+
+TEST_F(RunFolderCreate, TakesAFolderThatHoldsNoRun)
+{
+    fs::create_directory(temp / "run");
+    write_bytes(temp / "run/notes.txt", "mine");
+    write_bytes(log, "");  // as an interrupted create() leaves it
+    run.create("a");
+    EXPECT_EQ(run.config(), "a");
+    EXPECT_EQ(bytes_of(temp / "run/notes.txt"), "mine");
+}
+
+TEST_F(RunFolderCreate, RefusesARunAndItsRemains)
+{
+    const std::string name = run.path().string();
+    run.create("first");
+    EXPECT_EQ(error_of([&] { run.create("second"); }),
+              name + ": already holds a run; resume it, or name another folder");
+    EXPECT_EQ(run.config(), "first");
+
+    run.write_checkpoint(small_state(1));
+    fs::remove(temp / "run/config.toml");
+    EXPECT_EQ(error_of([&] { run.create("second"); }),
+              name +
+                  ": holds checkpoint-a.bin of an earlier run, but no config.toml; remove it, "
+                  "or name another folder");
+    write_bytes(log, "{}\n");
+    EXPECT_EQ(error_of([&] { run.create("second"); }),
+              name +
+                  ": holds log.jsonl of an earlier run, but no config.toml; remove it, or name "
+                  "another folder");
+    EXPECT_FALSE(run.exists());
+}
+
+TEST_F(RunFolderCreate, RefusesWhatCanBeNoFolder)
+{
+    const fs::path file = temp / "file";
+    write_bytes(file, "mine");
+    EXPECT_EQ(error_of([&] { RunFolder(file).create(""); }),
+              file.string() + ": is a file; name a folder");
+    EXPECT_EQ(error_of([&] { RunFolder(file / "run").create(""); }),
+              (file / "run").string() +
+                  ": cannot be made (Not a directory); check the folder it "
+                  "is to be in, or name another");
+    EXPECT_EQ(error_of([&] { RunFolder("").create(""); }),
+              "run folder: the name is empty; give one");
+    EXPECT_FALSE(RunFolder(file).exists());
+    EXPECT_EQ(bytes_of(file), "mine");
+}
+
+TEST_F(RunFolderCreate, ConfigNeedsARun)
+{
+    EXPECT_EQ(error_of([&] { run.config(); }),
+              run.path().string() +
+                  ": holds no run, for there is no config.toml; name the folder of a run");
+}
+
+// ---- Log
+
+TrainLog log_of(int iteration)
+{
+    TrainLog log;
+    log.iteration = iteration;
+    log.round = 1;
+    log.pass = 2;
+    log.loss = {0.5, 0.25, 0.125, 1.0 / 3, 17};
+    log.gradient_norm = 3.5;
+    log.stiffness_low = -0.5;
+    log.stiffness_high = 80;
+    log.damping_low = 0.0625;
+    log.damping_high = 2;
+    log.seconds = 1.5;
+    return log;
+}
+
+TEST_F(RunFolderLog, HasOneLineOfJsonPerIteration)
+{
+    run.create("");
+    TrainLog second = log_of(1);
+    second.validation_rmse = 0.1 + 0.2;
+    run.append_log(log_of(0));
+    EXPECT_EQ(
+        bytes_of(log),
+        R"({"iteration":0,"round":1,"pass":2,"loss":{"total":17.0,"force":0.5,"impulse":0.25,)"
+        R"("position":0.125,"negativity":0.3333333333333333},"gradient_norm":3.5,)"
+        R"("stiffness":{"min":-0.5,"max":80.0},"damping":{"min":0.0625,"max":2.0},)"
+        R"("validation_rmse":null,"seconds":1.5})"
+        "\n");
+    run.append_log(second);
+    const std::string text = bytes_of(log);
+    EXPECT_EQ(text.back(), '\n');
+    const json line = json::parse(text.substr(text.find('\n') + 1));
+    EXPECT_EQ(line["iteration"], 1);
+    EXPECT_EQ(line["validation_rmse"].get<double>(), 0.1 + 0.2);  // every digit is kept
+}
+
+TEST_F(RunFolderLog, WritesNullForWhatIsNotFinite)
+{
+    run.create("");
+    TrainLog wild = log_of(0);
+    wild.validation_rmse = Limits::infinity();
+    wild.gradient_norm = Limits::quiet_NaN();
+    run.append_log(wild);
+    const json line = json::parse(bytes_of(log));
+    EXPECT_TRUE(line["validation_rmse"].is_null());
+    EXPECT_TRUE(line["gradient_norm"].is_null());
+}
+
+TEST_F(RunFolderLog, IsCutFromAnIterationOn)
+{
+    run.create("");
+    std::vector<std::string> texts;  // of the log before each iteration
+    for (int i = 0; i <= 12; ++i) {  // 10 sorts before 9 as text, not as a number
+        texts.push_back(bytes_of(log));
+        run.append_log(log_of(i));
+    }
+    for (const int iteration : {12, 10, 9, 9, 3}) {
+        run.cut_log(iteration);
+        EXPECT_EQ(bytes_of(log), texts[std::size_t(iteration)]);
+    }
+    run.append_log(log_of(3));
+    EXPECT_EQ(bytes_of(log), texts[4]);
+    run.cut_log(100);
+    EXPECT_EQ(bytes_of(log), texts[4]);
+    run.cut_log(0);
+    EXPECT_EQ(bytes_of(log), "");
+    run.cut_log(0);
+    fs::remove(log);
+    run.cut_log(5);
+    EXPECT_FALSE(fs::exists(log));
+    EXPECT_FALSE(fs::exists(temp / "run/log.jsonl.part"));
+}
+
+TEST_F(RunFolderLog, LosesATornLastLineAtEveryLength)
+{
+    run.create("");
+    run.append_log(log_of(0));
+    const std::string first = bytes_of(log);
+    run.append_log(log_of(1));
+    const std::string both = bytes_of(log);
+    for (std::size_t length = first.size(); length < both.size(); ++length) {
+        write_bytes(log, both.substr(0, length));
+        run.cut_log(2);
+        // Without its line end alone, the last line is still whole.
+        EXPECT_EQ(bytes_of(log), length + 1 == both.size() ? both : first) << length;
+    }
+    for (const std::string& torn : {std::string(20, '\0'), std::string("\xff{"), std::string("7"),
+                                    std::string("{\"iteration\":\"1\"}\n"), std::string("\n")}) {
+        write_bytes(log, first + torn);
+        run.cut_log(2);
+        EXPECT_EQ(bytes_of(log), first);
+    }
+}
+
+TEST_F(RunFolderLog, RefusesADamagedLineWithin)
+{
+    run.create("");
+    run.append_log(log_of(0));
+    const std::string line = bytes_of(log);
+    const std::string damaged = line + line.substr(0, 30) + "\n" + line;
+    write_bytes(log, damaged);
+    EXPECT_EQ(error_of([&] { run.cut_log(1); }),
+              log.string() + ": line 2 is no log of an iteration; repair or remove that line");
+    EXPECT_EQ(bytes_of(log), damaged);
+}
+
+TEST_F(RunFolderLog, NeedsTheFolder)
+{
+    EXPECT_EQ(error_of([&] { run.append_log(log_of(0)); }),
+              log.string() +
+                  ": cannot be written (No such file or directory); check permissions "
+                  "and free space, or name another");
+}
+
+// ---- Checkpoints
+
+TEST_F(RunFolderCheckpoint, ComesBackBitForBit)
+{
+    EXPECT_FALSE(run.read_checkpoint(remarks).has_value());
+    for (const int iteration : {0, 3, std::numeric_limits<int>::max()}) {
+        run.write_checkpoint(small_state(iteration));
+        expect_same(read(), small_state(iteration));
+    }
+    EXPECT_TRUE(remarks.empty());
+}
+
+TEST_F(RunFolderCheckpoint, OfNoSpringsComesBack)
+{
+    run.write_checkpoint({});
+    expect_same(read(), {});
+}
+
+TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
+{
+    TrainState state;
+    state.iteration = 258;
+    state.best_iteration = 5;
+    state.stiffness_scale = 1;
+    state.damping_scale = -2;
+    state.best_validation = 0.5;
+    double value = 1;
+    std::string content = word(258) + word(5) + word(1) + word(0x3ff0000000000000) +
+                          word(0xc000000000000000) + word(0x3fe0000000000000);
+    for (auto* array :
+         {&state.stiffness, &state.damping, &state.stiffness_mean, &state.stiffness_square,
+          &state.damping_mean, &state.damping_square, &state.best_stiffness, &state.best_damping}) {
+        *array = {value};
+        content += word(std::bit_cast<std::uint64_t>(value));
+        value *= 3;
+    }
+    run.write_checkpoint(state);
+    EXPECT_EQ(bytes_of(a), checkpoint_around(content));
+}
+
+TEST_F(RunFolderCheckpoint, AlternatesSoThatTheOneBeforeSurvives)
+{
+    std::string before;
+    for (int i = 1; i <= 6; ++i) {
+        run.write_checkpoint(small_state(i));
+        const fs::path& written = i % 2 == 1 ? a : b;
+        const fs::path& other = i % 2 == 1 ? b : a;
+        EXPECT_EQ(bytes_of(other), before) << i;
+        before = bytes_of(written);
+        EXPECT_EQ(read().iteration, i);
+        EXPECT_FALSE(fs::exists(written.string() + ".part"));
+        // Another process that opens the same folder goes on in turn.
+        run = RunFolder(run.path());
+    }
+}
+
+TEST_F(RunFolderCheckpoint, OfTheSameIterationReplacesThatOne)
+{
+    run.write_checkpoint(small_state(1));
+    run.write_checkpoint(small_state(2));
+    const std::string first = bytes_of(a);
+    TrainState again = small_state(2);
+    again.best_validation = 0.75;
+    run.write_checkpoint(again);
+    EXPECT_EQ(bytes_of(a), first);
+    expect_same(read(), again);
+}
+
+TEST_F(RunFolderCheckpoint, IsNotWrittenBehindALaterOne)
+{
+    run.write_checkpoint(small_state(8));
+    run.write_checkpoint(small_state(9));
+    const std::string bytes_a = bytes_of(a), bytes_b = bytes_of(b);
+    EXPECT_EQ(error_of([&] { run.write_checkpoint(small_state(8)); }),
+              b.string() +
+                  ": is of iteration 9, ahead of iteration 8 which was to be stored; "
+                  "resume the run from it, or begin a new run in another folder");
+    EXPECT_EQ(bytes_of(a), bytes_a);
+    EXPECT_EQ(bytes_of(b), bytes_b);
+}
+
+TEST_F(RunFolderCheckpoint, ReplacesADamagedOneAndNotTheLastGoodOne)
+{
+    run.write_checkpoint(small_state(1));
+    run.write_checkpoint(small_state(2));
+    const std::string good = bytes_of(a);
+    write_bytes(b, bytes_of(b) + "x");
+    run.write_checkpoint(small_state(2));
+    EXPECT_EQ(bytes_of(a), good);
+    expect_same(read(), small_state(2));
+    EXPECT_TRUE(remarks.empty());
+}
+
+TEST_F(RunFolderCheckpoint, DamagedInAnyByteFallsBackToTheOneBefore)
+{
+    run.write_checkpoint(small_state(1));
+    run.write_checkpoint(small_state(2));
+    const std::string whole = bytes_of(b);
+    ASSERT_EQ(whole.size(), kHeaderBytes + 6 * kWord + 2 * 8 * kWord);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
+            std::string damaged = whole;
+            damaged[i] = char(damaged[i] ^ flip);
+            write_bytes(b, damaged);
+            expect_same(read(), small_state(1));
+            ASSERT_EQ(remarks.size(), 1u) << "byte " << i << " ^ " << flip;
+            EXPECT_TRUE(remarks[0].starts_with(b.string() + ": ")) << remarks[0];
+            EXPECT_TRUE(remarks[0].ends_with("; checkpoint-a.bin of iteration 1 is used instead"))
+                << remarks[0];
+        }
+    }
+}
+
+TEST_F(RunFolderCheckpoint, TruncatedAnywhereFallsBackToTheOneBefore)
+{
+    run.write_checkpoint(small_state(1));
+    run.write_checkpoint(small_state(2));
+    const std::string whole = bytes_of(b);
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        write_bytes(b, whole.substr(0, length));
+        expect_same(read(), small_state(1));
+        ASSERT_EQ(remarks.size(), 1u) << length;
+    }
+    // The newest survives the older one's damage as well.
+    write_bytes(b, whole);
+    write_bytes(a, "");
+    expect_same(read(), small_state(2));
+    EXPECT_EQ(remarks,
+              std::vector{a.string() + ": 0 bytes that do not begin with 'springtime-state'; "
+                                       "checkpoint-b.bin of iteration 2 is used instead"});
+}
+
+// Each fault of the header by name, in a file that is otherwise whole.
+TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheFile)
+{
+    run.write_checkpoint(small_state(1));
+    run.write_checkpoint(small_state(2));
+    const std::string whole = bytes_of(b), content = whole.substr(kHeaderBytes);
+    std::string flipped = content;
+    flipped[0] = 3;
+    const std::string cases[][2] = {
+        {"{}", "2 bytes that do not begin with 'springtime-state'"},
+        {whole.substr(0, 39), "39 bytes, but the header alone has 40"},
+        {"springtime-state" + word(2) + whole.substr(24),
+         "version 2, but only version 1 can be read"},
+        {whole.substr(0, 100), "60 bytes after the header, but it announces 176"},
+        {whole + "x", "177 bytes after the header, but it announces 176"},
+        {whole.substr(0, kHeaderBytes) + flipped,
+         fmt::format("the checksum is {:016x}, but the header announces {:016x}", fnv1a(flipped),
+                     fnv1a(content))},
+    };
+    for (const auto& [bytes, fault] : cases) {
+        write_bytes(b, bytes);
+        expect_same(read(), small_state(1));
+        EXPECT_EQ(remarks, std::vector{b.string() + ": " + fault +
+                                       "; checkpoint-a.bin of iteration 1 is used instead"});
+    }
+    fs::remove(b);
+    fs::create_directory(b);
+    expect_same(read(), small_state(1));
+    EXPECT_EQ(remarks,
+              std::vector{b.string() +
+                          ": is no plain file; checkpoint-a.bin of iteration 1 is used instead"});
+}
+
+// A right checksum around contents that no run could have written.
+TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
+{
+    run.write_checkpoint(small_state(1));
+    run.write_checkpoint(small_state(2));
+    const std::string content = bytes_of(b).substr(kHeaderBytes);
+    const auto with = [&](std::size_t place, std::uint64_t value) {
+        return std::string(content).replace(place * kWord, kWord, word(value));
+    };
+    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    const std::uint64_t huge = ~std::uint64_t(0);
+    const std::string cases[][2] = {
+        {"", "0 bytes after the header, but a state has at least 48"},
+        {content.substr(0, 47), "47 bytes after the header, but a state has at least 48"},
+        {with(0, huge), "iteration is 18446744073709551615, more than any run has"},
+        {with(1, 1ull << 31), "best_iteration is 2147483648, more than any run has"},
+        {with(1, 3), "best_iteration 3 is not between 0 and iteration 2"},
+        {with(2, 1), "1 springs of 64 bytes each, but there are 128 bytes for them"},
+        {with(2, huge),
+         "18446744073709551615 springs of 64 bytes each, but there are 128 bytes for them"},
+        // 64 times this is 128 in words of 64 bits.
+        {with(2, (1ull << 58) + 2),
+         "288230376151711746 springs of 64 bytes each, but there are 128 bytes for them"},
+        {content + word(0), "2 springs of 64 bytes each, but there are 136 bytes for them"},
+        {with(4, bits(Limits::infinity())), "damping_scale is inf"},
+        {with(7, bits(Limits::quiet_NaN())), "stiffness of spring 1 is nan"},
+        {with(20, bits(-Limits::infinity())), "best_damping of spring 0 is -inf"},
+    };
+    for (const auto& [bytes, fault] : cases) {
+        write_bytes(b, checkpoint_around(bytes));
+        expect_same(read(), small_state(1));
+        EXPECT_EQ(remarks, std::vector{b.string() + ": " + fault +
+                                       "; checkpoint-a.bin of iteration 1 is used instead"});
+    }
+}
+
+TEST_F(RunFolderCheckpoint, ThatIsTheOnlyOneOrLikeTheOtherDamagedIsAnError)
+{
+    const std::string advice =
+        "; no checkpoint is left: put back a good copy, or begin a new run in another folder";
+    const std::string fault_a = a.string() + ": 3 bytes that do not begin with 'springtime-state'";
+    const std::string fault_b = b.string() + ": 16 bytes, but the header alone has 40";
+    write_bytes(a, "bad");
+    EXPECT_EQ(read_error(), fault_a + advice);
+    write_bytes(b, "springtime-state");
+    EXPECT_EQ(read_error(), fault_a + "; " + fault_b + advice);
+    fs::remove(a);
+    EXPECT_EQ(read_error(), fault_b + advice);
+    EXPECT_TRUE(remarks.empty());
+}
+
+TEST_F(RunFolderCheckpoint, IsNotWrittenOfAStateThatCannotGoOn)
+{
+    run.write_checkpoint(small_state(1));
+    const auto failure_of = [&](const TrainState& state) -> std::string {
+        try {
+            run.write_checkpoint(state);
+        } catch (const Failure& failure) {
+            return failure.what();
+        }
+        return "(no failure)";
+    };
+    const std::string start = run.path().string() + ": iteration 2 cannot be stored: ";
+    const std::string end = "; the checkpoints before it are kept";
+    TrainState state = small_state(2);
+    state.damping_mean[1] = Limits::quiet_NaN();
+    EXPECT_EQ(failure_of(state), start + "damping_mean of spring 1 is nan" + end);
+    state = small_state(2);
+    state.best_damping.push_back(1);
+    EXPECT_EQ(failure_of(state), start + "best_damping has 3 entries, but stiffness has 2" + end);
+    state = small_state(2);
+    state.best_iteration = 3;
+    EXPECT_EQ(failure_of(state), start + "best_iteration 3 is not between 0 and iteration 2" + end);
+    state = small_state(0);
+    state.iteration = -1;
+    EXPECT_EQ(
+        failure_of(state),
+        run.path().string() + ": iteration -1 cannot be stored: iteration -1 is negative" + end);
+    EXPECT_FALSE(fs::exists(b));
+    expect_same(read(), small_state(1));
+}
+
+}  // namespace
+}  // namespace springtime
