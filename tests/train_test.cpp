@@ -122,7 +122,7 @@ TrainOptions cross_options(int iterations, int clip_steps, int batch)
 }
 
 // The same iterations written out, on all clips at once: Adam from zero in every pass, with rates
-// relative to the start that fall like a cosine.
+// relative to the start that fall like a cosine, in the second round from half as high.
 struct PlainAdam {
     bool logarithmic;
     std::vector<double> mean{0, 0}, square{0, 0};
@@ -153,6 +153,7 @@ TEST(Train, IterationsAreThoseOfAdamOnTheGradient)
         TrainOptions options = cross_options(0, 20, 3);
         options.passes = dual_pass(4, 3, {.force = 2, .impulse = 3});
         options.rounds = 2;
+        options.round_decay = 0.5;
         options.logarithmic = logarithmic;
         const TrainResult result = train(cross_motion(rollouts), options, nullptr, {});
 
@@ -169,7 +170,9 @@ TEST(Train, IterationsAreThoseOfAdamOnTheGradient)
             const auto gradient = [&] {
                 return batch.run(clips, k, b, {.force = 2, .impulse = 3}, true).gradient;
             };
-            const auto decay = [](double part) { return (1 + std::cos(std::acos(-1) * part)) / 2; };
+            const auto decay = [&](double part) {
+                return (round == 0 ? 1 : 0.5) * (1 + std::cos(std::acos(-1) * part)) / 2;
+            };
             for (int i = 0; i < 4; ++i)
                 stiffness.move(k, gradient().stiffness, k_rate * decay(i / 4.0), i + 1);
             for (int i = 0; i < 3; ++i)
@@ -521,6 +524,9 @@ TEST(Train, SaysWhatIsWrongWithItsOptions)
     options.clip_steps = 4;
     EXPECT_EQ(error_of(options),
               "train: clips of 4 steps, but frames are stored every 5 steps; raise --clip-steps");
+    options = good;
+    options.round_decay = 0;
+    EXPECT_EQ(error_of(options), "train: a round decay of 0; it must be positive");
     options = good;
     options.damping_rate = 0;
     EXPECT_EQ(error_of(options), "train: rates 0.1 and 0; both must be positive");
