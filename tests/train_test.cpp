@@ -1,10 +1,11 @@
 // Learning: the optimizer by hand, parameters that are known beforehand, and what goes wrong.
 #include "springtime/train.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <limits>
-#include <regex>
 #include <string>
 
 #include "data/clips.h"
@@ -121,7 +122,7 @@ TrainOptions cross_options(int iterations, int clip_steps, int batch)
 }
 
 // The same iterations written out, on all clips at once: Adam from zero in every pass, with rates
-// relative to the start that fall like a cosine.
+// relative to the start that fall like a cosine, in the second round from half as high.
 struct PlainAdam {
     bool logarithmic;
     std::vector<double> mean{0, 0}, square{0, 0};
@@ -152,7 +153,7 @@ TEST(Train, IterationsAreThoseOfAdamOnTheGradient)
         TrainOptions options = cross_options(0, 20, 3);
         options.passes = dual_pass(4, 3, {.force = 2, .impulse = 3});
         options.rounds = 2;
-        options.round_decay = 0.6;
+        options.round_decay = 0.5;
         options.logarithmic = logarithmic;
         const TrainResult result = train(cross_motion(rollouts), options, nullptr, {});
 
@@ -170,7 +171,7 @@ TEST(Train, IterationsAreThoseOfAdamOnTheGradient)
                 return batch.run(clips, k, b, {.force = 2, .impulse = 3}, true).gradient;
             };
             const auto decay = [&](double part) {
-                return std::pow(0.6, round) * (1 + std::cos(std::acos(-1) * part)) / 2;
+                return (round == 0 ? 1 : 0.5) * (1 + std::cos(std::acos(-1) * part)) / 2;
             };
             for (int i = 0; i < 4; ++i)
                 stiffness.move(k, gradient().stiffness, k_rate * decay(i / 4.0), i + 1);
@@ -458,17 +459,19 @@ TEST(Train, NamesWhereAClipBlowsUp)
         } catch (const Failure& failure) {
             message = failure.what();
         }
-        std::smatch found;
-        ASSERT_TRUE(std::regex_match(
-            message, found,
-            std::regex("train: iteration 0: the state leaves all bounds in rollout ([0-9]+), clip "
-                       "from frame ([0-9]+), step ([0-9]+), particle ([0-9]+); the last good "
-                       "checkpoint is kept. Lower the rates, or start from lower stiffness and "
-                       "damping")))
-            << stiffness << ": '" << message << "'";
+        int rollout = -1, frame = -1, step = -1, particle = -1;
+        std::sscanf(message.c_str(),
+                    "train: iteration 0: the state leaves all bounds in rollout %d, clip from "
+                    "frame %d, step %d, particle %d;",
+                    &rollout, &frame, &step, &particle);
+        ASSERT_EQ(message,
+                  fmt::format("train: iteration 0: the state leaves all bounds in rollout {}, clip "
+                              "from frame {}, step {}, particle {}; the last good checkpoint is "
+                              "kept. Lower the rates, or start from lower stiffness and damping",
+                              rollout, frame, step, particle));
         // There, and no step before, a particle crosses the sheet of 2.5 m x 2.5 m in one step.
         const MotionSource& motion = patchwork_motion();
-        const Rollout clip = motion.read(std::stoul(found[1]), std::stoul(found[2]), 1);
+        const Rollout clip = motion.read(rollout, frame, 1);
         Scene scene;
         scene.cloth = make_surrogate(motion.header, options.grid, stiffness, 1);
         scene.start = clip.state(0, motion.header.frame_interval());
@@ -476,10 +479,9 @@ TEST(Train, NamesWhereAClipBlowsUp)
         scene.options = {motion.header.dt, motion.header.environment, Device::reference};
         PlainRun<double> run(scene);
         const double limit = 2.5 * std::sqrt(2.0) / motion.header.dt;
-        int step = 0;
-        for (; largest_length(run.velocity) <= limit && step < 100; ++step) run.step();
-        EXPECT_EQ(step, std::stoi(found[3])) << message;
-        EXPECT_GT(length(run.velocity[std::stoul(found[4])]), limit) << message;
+        while (largest_length(run.velocity) <= limit && run.steps < 100) run.step();
+        EXPECT_EQ(run.steps, step) << message;
+        EXPECT_GT(length(run.velocity[particle]), limit) << message;
     }
 }
 

@@ -105,11 +105,12 @@ int total_iterations(const TrainOptions& options);
 TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks);
 
-// The best network with one stiffness and one damping per family: a search over decades, then descent
-// on the position loss, judged by the validation clips.
+// The best network with one stiffness and one damping per family: a search over decades, then
+// descent on the position loss, judged by the validation clips.
 Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options);
 
 // Motion RMSE of a cloth with the options' grid on the validation clips. [m]
-double validation_error(const MotionSource& motion, const TrainOptions& options, const Cloth& cloth);
+double validation_error(const MotionSource& motion, const TrainOptions& options,
+                        const Cloth& cloth);
 
 }  // namespace springtime

@@ -98,8 +98,8 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient)
 
 Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
 {
-    constexpr int kIterations = 24;
-    constexpr double kRate = 0.1;  // of the logarithms: at most a tenth a step
+    constexpr int kIterations = 40;
+    constexpr double kRate = 0.15;  // of the logarithms: twentyfold in all, more than a search step
     TrainOptions fitted = options;
     fitted.stiffness_start = fitted.damping_start = 0;
     const Lesson lesson(motion, fitted);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/assert.h"
+#include "sim/stepper.h"
 
 namespace springtime {
 
@@ -29,6 +30,7 @@ class ClipRun {
           mass_(mass),
           dt_(dt),
           stride_(stride),
+          largest_speed_(largest_speed),
           weights_(weights),
           numbers_(3 * mass.size()),
           frames_(clips[0]->frame_count),
@@ -63,6 +65,8 @@ class ClipRun {
         terms.impulse = square_sum(impulse_) / particles;
         terms.total = weights_.force * terms.force + weights_.impulse * terms.impulse +
                       weights_.position * terms.position;
+        // A blow-up may stay finite for a while; its loss means nothing.
+        if (!within_bounds()) terms.total = terms.position = std::nan("");
         return terms;
     }
 
@@ -83,6 +87,13 @@ class ClipRun {
     }
 
   private:
+    bool within_bounds() const
+    {
+        const auto v = tape_.velocity();
+        return std::all_of(v.begin(), v.end(),
+                           [&](Real speed) { return std::abs(double(speed)) <= largest_speed_; });
+    }
+
     bool is_end(std::size_t frame) const { return frame == 0 || frame == frames_ - 1; }
     bool looks_at_force(std::size_t frame) const
     {
@@ -175,6 +186,7 @@ class ClipRun {
     const std::vector<double>& mass_;
     double dt_;
     int stride_;
+    double largest_speed_;
     const LossWeights& weights_;
     std::size_t numbers_, frames_;                     // numbers in a frame of a rollout
     std::vector<std::uint8_t> free_;                   // [particle][clip]
@@ -186,7 +198,11 @@ class ClipRun {
 }  // namespace
 
 ClipLoss::ClipLoss(const Cloth& cloth, double dt, int stride, const LossWeights& weights)
-    : dt_(dt), stride_(stride), weights_(weights), mass_(cloth.mass)
+    : dt_(dt),
+      stride_(stride),
+      largest_speed_(largest_speed(cloth.sheet, dt)),
+      weights_(weights),
+      mass_(cloth.mass)
 {
 }
 
@@ -195,7 +211,7 @@ LossTerms ClipLoss::run(Tape<Real>& tape, std::span<const Rollout* const> clips,
                         ParameterGradient* gradient) const
 {
     SPRINGTIME_ASSERT(!clips.empty() && int(clips.size()) <= tape.lane_count());
-    ClipRun<Real> run(tape, clips, mass_, dt_, stride_, weights_);
+    ClipRun<Real> run(tape, clips, mass_, dt_, stride_, largest_speed_, weights_);
     const LossTerms terms = run.walk_there();
     if (gradient && std::isfinite(terms.total)) {
         run.walk_back(scale);

@@ -33,6 +33,7 @@ class ClipLoss {
   private:
     double dt_;
     int stride_;
+    double largest_speed_;
     LossWeights weights_;
     std::vector<double> mass_;
 };

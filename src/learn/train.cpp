@@ -127,8 +127,14 @@ class Trainer {
           options_(options),
           gradient_(lesson_.surrogate, lesson_.step, motion.header.stride, options.threads)
     {
-        state_ = resume ? *resume : start_state(homogeneous_start(lesson_, gradient_));
-        check_state();
+        if (resume) {
+            state_ = *resume;
+            check_state();
+        } else {
+            state_ = start_state(homogeneous_start(lesson_, gradient_));
+            TrainLog none;
+            validate(none);  // a training that only makes it worse leaves the start
+        }
     }
 
     TrainResult run(const TrainHooks& hooks);
@@ -137,7 +143,13 @@ class Trainer {
     void check_state() const
     {
         const std::size_t springs = lesson_.surrogate.springs.spring_count();
-        if (state_.stiffness.size() != springs || state_.damping.size() != springs) {
+        const auto fits = [&](const std::vector<double>& values) {
+            return values.size() == springs;
+        };
+        if (!(fits(state_.stiffness) && fits(state_.damping) && fits(state_.stiffness_mean) &&
+              fits(state_.stiffness_square) && fits(state_.damping_mean) &&
+              fits(state_.damping_square) && fits(state_.best_stiffness) &&
+              fits(state_.best_damping))) {
             throw Error(
                 "train: the checkpoint has {} springs, but a {} x {} grid has {}; resume with "
                 "the settings of the run",

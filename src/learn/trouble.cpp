@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/stepper.h"
 #include "sim/tape.h"
 
 namespace springtime {
@@ -10,12 +11,12 @@ namespace {
 
 // A particle that crosses more than the sheet's diagonal in one step, as in a simulation: floats
 // lose it soon after, and with it the loss.
-std::optional<int> first_out_of_bounds(const Tape<double>& tape, double largest_speed)
+std::optional<int> first_out_of_bounds(const Tape<double>& tape, double speed_limit)
 {
     const auto x = tape.position(), v = tape.velocity();
     for (std::size_t i = 0; i < x.size(); i += 3) {
         // Written so that NaN fails.
-        const bool good = std::hypot(v[i], v[i + 1], v[i + 2]) <= largest_speed &&
+        const bool good = std::hypot(v[i], v[i + 1], v[i + 2]) <= speed_limit &&
                           std::isfinite(x[i]) && std::isfinite(x[i + 1]) && std::isfinite(x[i + 2]);
         if (!good) return int(i / 3);
     }
@@ -38,13 +39,12 @@ std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOpti
 {
     const auto tape = make_reference_tape(surrogate, options);
     const int steps = int(clip.frame_count - 1) * stride;
-    const double largest_speed =
-        std::hypot(surrogate.sheet.length, surrogate.sheet.width) / options.dt;
+    const double speed_limit = largest_speed(surrogate.sheet, options.dt);
     tape->begin(steps);
     tape->load(0, clip.state(0, options.dt * stride), clip.handles);
     for (int step = 0; step <= steps; ++step) {
         if (step > 0) tape->advance(1);
-        if (const auto p = first_out_of_bounds(*tape, largest_speed)) {
+        if (const auto p = first_out_of_bounds(*tape, speed_limit)) {
             return Trouble{"the state leaves all bounds", step, *p};
         }
     }

@@ -6,12 +6,12 @@ namespace springtime {
 
 namespace {
 
-std::optional<int> first_bad_particle(const State& state, double largest_speed)
+std::optional<int> first_bad_particle(const State& state, double speed_limit)
 {
     for (std::size_t p = 0; p < state.position.size(); ++p) {
         const Vec3d x = state.position[p];
         // Written so that NaN fails.
-        const bool good = length(state.velocity[p]) <= largest_speed && std::isfinite(x.x) &&
+        const bool good = length(state.velocity[p]) <= speed_limit && std::isfinite(x.x) &&
                           std::isfinite(x.y) && std::isfinite(x.z);
         if (!good) return static_cast<int>(p);
     }
@@ -27,10 +27,10 @@ void load_all(Stepper& stepper, const std::vector<State>& states,
 }
 
 // The first lane, in lane order, that holds a bad particle.
-std::optional<StepReport> find_bad(const std::vector<State>& states, double largest_speed)
+std::optional<StepReport> find_bad(const std::vector<State>& states, double speed_limit)
 {
     for (std::size_t lane = 0; lane < states.size(); ++lane) {
-        if (const auto particle = first_bad_particle(states[lane], largest_speed)) {
+        if (const auto particle = first_bad_particle(states[lane], speed_limit)) {
             return StepReport{*particle, 0, states[lane].time, static_cast<int>(lane)};
         }
     }
@@ -39,11 +39,16 @@ std::optional<StepReport> find_bad(const std::vector<State>& states, double larg
 
 }  // namespace
 
+double largest_speed(const Sheet& sheet, double dt)
+{
+    return std::hypot(sheet.length, sheet.width) / dt;
+}
+
 std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& states,
                                           const std::vector<Handles>& handles, int steps,
                                           const Cloth& cloth, double dt)
 {
-    const double largest_speed = std::hypot(cloth.sheet.length, cloth.sheet.width) / dt;
+    const double speed_limit = largest_speed(cloth.sheet, dt);
     const auto store_all = [&](std::vector<State>& into) {
         for (std::size_t lane = 0; lane < into.size(); ++lane) {
             stepper.store(static_cast<int>(lane), into[lane]);
@@ -52,7 +57,7 @@ std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& 
     std::vector<State> after = states;
     stepper.advance(steps);
     store_all(after);
-    auto report = find_bad(after, largest_speed);
+    auto report = find_bad(after, speed_limit);
     if (!report) {
         states.swap(after);
         return std::nullopt;
@@ -62,7 +67,7 @@ std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& 
     for (int step = 1; step <= steps; ++step) {
         stepper.advance(1);
         store_all(after);
-        if (const auto first = find_bad(after, largest_speed)) {
+        if (const auto first = find_bad(after, speed_limit)) {
             report = first;
             report->step = step;
             break;

@@ -28,6 +28,9 @@ class Stepper {
 std::unique_ptr<Stepper> make_single_stepper(const Cloth& cloth, const SimulationOptions& options);
 std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const SimulationOptions& options);
 
+// A particle faster than this leaves all bounds: one sheet diagonal per step. [m/s]
+double largest_speed(const Sheet& sheet, double dt);
+
 // Advances lanes 0 .. states.size() - 1 and brings `states` up to date. When a particle leaves all
 // bounds (not finite, or faster than one sheet diagonal per step) the states and the stepper go
 // back to where they were, and the report says which particle was first.
