@@ -71,8 +71,8 @@ std::vector<Method> reconstruction_methods(const Scale& scale, const CommonOptio
     Method dual{"dual-pass", "dual pass, published budget", published_options(scale, common), 14.3,
                 1.9};
     dual.options.passes = dual_pass(k_steps, b_steps, both);
-    Method own{"default", "our default: fitted start, two rounds", published_options(scale, common),
-               -1, -1};
+    Method own{"default", "our default: fitted start, four rounds",
+               published_options(scale, common), -1, -1};
     own.options.passes = dual_pass(k_steps, b_steps, both);
     own.options.rounds = TrainOptions{}.rounds;
     own.options.stiffness_start = own.options.damping_start = 0;

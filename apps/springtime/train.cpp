@@ -64,6 +64,7 @@ int run_train(const TrainArguments& arguments)
     const bool resume = !arguments.resume.empty();
     const RunFolder folder(resume ? arguments.resume : arguments.out);
     const TrainOptions options = train_options_from(arguments.flags, arguments.common);
+    check_train(options, MotionReader(arguments.motion).header());
     if (!resume) {
         std::string config = merged_config(
             *arguments.app, {"out", "resume", "motion", "threads", "quiet", "json", "device"});

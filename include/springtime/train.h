@@ -34,7 +34,7 @@ struct TrainPass {
 struct TrainOptions {
     GridOptions grid;
     std::vector<TrainPass> passes;  // of one round
-    int rounds = 2;
+    int rounds = 4;
     int batch = 32;
     int clip_steps = 500;         // rounded down to whole frames
     double slow_seconds = 1;      // what counts as the end of a rollout [s]
@@ -99,6 +99,9 @@ Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double
                      double damping);
 
 int total_iterations(const TrainOptions& options);
+
+// Throws Error unless motion of this kind can be learned from with these options.
+void check_train(const TrainOptions& options, const MotionHeader& header);
 
 // Learns. With `resume`, goes on from there. Throws Error on bad input and Failure when a gradient
 // is not finite, naming the clip, the step and the particle.

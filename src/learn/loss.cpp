@@ -24,13 +24,14 @@ template <class Real>
 class ClipRun {
   public:
     ClipRun(Tape<Real>& tape, std::span<const Rollout* const> clips,
-            const std::vector<double>& mass, double dt, int stride, const LossWeights& weights)
+            const std::vector<double>& mass, double dt, int stride, double speed_limit,
+            const LossWeights& weights)
         : tape_(tape),
           clips_(clips),
           mass_(mass),
           dt_(dt),
           stride_(stride),
-          largest_speed_(largest_speed),
+          speed_limit_(speed_limit),
           weights_(weights),
           numbers_(3 * mass.size()),
           frames_(clips[0]->frame_count),
@@ -91,7 +92,7 @@ class ClipRun {
     {
         const auto v = tape_.velocity();
         return std::all_of(v.begin(), v.end(),
-                           [&](Real speed) { return std::abs(double(speed)) <= largest_speed_; });
+                           [&](Real speed) { return std::abs(double(speed)) <= speed_limit_; });
     }
 
     bool is_end(std::size_t frame) const { return frame == 0 || frame == frames_ - 1; }
@@ -186,7 +187,7 @@ class ClipRun {
     const std::vector<double>& mass_;
     double dt_;
     int stride_;
-    double largest_speed_;
+    double speed_limit_;
     const LossWeights& weights_;
     std::size_t numbers_, frames_;                     // numbers in a frame of a rollout
     std::vector<std::uint8_t> free_;                   // [particle][clip]
@@ -200,7 +201,7 @@ class ClipRun {
 ClipLoss::ClipLoss(const Cloth& cloth, double dt, int stride, const LossWeights& weights)
     : dt_(dt),
       stride_(stride),
-      largest_speed_(largest_speed(cloth.sheet, dt)),
+      speed_limit_(largest_speed(cloth.sheet, dt)),
       weights_(weights),
       mass_(cloth.mass)
 {
@@ -211,7 +212,7 @@ LossTerms ClipLoss::run(Tape<Real>& tape, std::span<const Rollout* const> clips,
                         ParameterGradient* gradient) const
 {
     SPRINGTIME_ASSERT(!clips.empty() && int(clips.size()) <= tape.lane_count());
-    ClipRun<Real> run(tape, clips, mass_, dt_, stride_, largest_speed_, weights_);
+    ClipRun<Real> run(tape, clips, mass_, dt_, stride_, speed_limit_, weights_);
     const LossTerms terms = run.walk_there();
     if (gradient && std::isfinite(terms.total)) {
         run.walk_back(scale);

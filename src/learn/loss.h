@@ -33,7 +33,7 @@ class ClipLoss {
   private:
     double dt_;
     int stride_;
-    double largest_speed_;
+    double speed_limit_;
     LossWeights weights_;
     std::vector<double> mass_;
 };

@@ -34,39 +34,6 @@ Place place_of(const TrainOptions& options, int iteration)
     return place;
 }
 
-void check_options(const TrainOptions& options, const MotionHeader& header)
-{
-    if (options.passes.empty() || options.rounds < 1 || total_iterations(options) < 1) {
-        throw Error("train: {} passes in {} rounds; at least one iteration is needed",
-                    options.passes.size(), options.rounds);
-    }
-    for (const TrainPass& pass : options.passes) {
-        if (pass.iterations < 0) throw Error("train: {} iterations; not negative", pass.iterations);
-        const LossWeights& w = pass.weights;
-        if (!(w.force >= 0 && w.impulse >= 0 && w.position >= 0 &&
-              w.force + w.impulse + w.position > 0)) {
-            throw Error(
-                "train: loss weights force {}, impulse {}, position {}; none may be negative "
-                "and one must be positive",
-                w.force, w.impulse, w.position);
-        }
-    }
-    if (options.batch < 1) throw Error("train: a batch of {} clips; at least 1", options.batch);
-    if (options.clip_steps < header.stride) {
-        throw Error(
-            "train: clips of {} steps, but frames are stored every {} steps; raise "
-            "--clip-steps",
-            options.clip_steps, header.stride);
-    }
-    if (!(options.round_decay > 0)) {
-        throw Error("train: a round decay of {}; it must be positive", options.round_decay);
-    }
-    if (!(options.stiffness_rate > 0) || !(options.damping_rate > 0)) {
-        throw Error("train: rates {} and {}; both must be positive", options.stiffness_rate,
-                    options.damping_rate);
-    }
-}
-
 double mean_of(const std::vector<double>& values)
 {
     return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
@@ -338,10 +305,43 @@ int total_iterations(const TrainOptions& options)
     return sum * options.rounds;
 }
 
+void check_train(const TrainOptions& options, const MotionHeader& header)
+{
+    if (options.passes.empty() || options.rounds < 1 || total_iterations(options) < 1) {
+        throw Error("train: {} passes in {} rounds; at least one iteration is needed",
+                    options.passes.size(), options.rounds);
+    }
+    for (const TrainPass& pass : options.passes) {
+        if (pass.iterations < 0) throw Error("train: {} iterations; not negative", pass.iterations);
+        const LossWeights& w = pass.weights;
+        if (!(w.force >= 0 && w.impulse >= 0 && w.position >= 0 &&
+              w.force + w.impulse + w.position > 0)) {
+            throw Error(
+                "train: loss weights force {}, impulse {}, position {}; none may be negative "
+                "and one must be positive",
+                w.force, w.impulse, w.position);
+        }
+    }
+    if (options.batch < 1) throw Error("train: a batch of {} clips; at least 1", options.batch);
+    if (options.clip_steps < header.stride) {
+        throw Error(
+            "train: clips of {} steps, but frames are stored every {} steps; raise "
+            "--clip-steps",
+            options.clip_steps, header.stride);
+    }
+    if (!(options.round_decay > 0)) {
+        throw Error("train: a round decay of {}; it must be positive", options.round_decay);
+    }
+    if (!(options.stiffness_rate > 0) || !(options.damping_rate > 0)) {
+        throw Error("train: rates {} and {}; both must be positive", options.stiffness_rate,
+                    options.damping_rate);
+    }
+}
+
 TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks)
 {
-    check_options(options, motion.header);
+    check_train(options, motion.header);
     return Trainer(motion, options, resume).run(hooks);
 }
 
