@@ -81,9 +81,9 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
     verb.add_option("--freeze", flags.freeze, "Parameters that keep their start")
         ->check(CLI::IsMember({"none", "stiffness", "damping"}));
     verb.add_option("--stiffness-start", flags.run.stiffness_start,
-                    "First stiffness [N/m]; 0: fitted to the motion, one per family");
+                    "First stiffness [N/m]; 0: that of the best homogeneous network");
     verb.add_option("--damping-start", flags.run.damping_start,
-                    "First damping [N s/m]; 0: fitted to the motion, one per family");
+                    "First damping [N s/m]; 0: that of the best homogeneous network");
     verb.add_option(
         "--validation-share", flags.run.validation_share,
         "Share of the rollouts that is never trained on and chooses the best iteration");

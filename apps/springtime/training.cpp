@@ -27,7 +27,9 @@ TrainingOutcome run_training(const std::string& motion, const TrainOptions& opti
         note(common, "fitting the best homogeneous network, to compare with");
         write_cloth(homogeneous, fit_homogeneous(source, options));
     }
-    outcome.homogeneous_rmse = validation_error(source, options, read_cloth(homogeneous));
+    TrainOptions started = options;
+    started.start = read_cloth(homogeneous);
+    outcome.homogeneous_rmse = validation_error(source, options, *started.start);
 
     ProgressBar bar("train", "iterations", common.quiet);
     TrainHooks hooks;
@@ -38,7 +40,7 @@ TrainingOutcome run_training(const std::string& motion, const TrainOptions& opti
     hooks.keep_going = [&](const TrainLog& log, int total) {
         return bar.show(log.iteration + 1, total, fmt::format("loss {:.3g}", log.loss.total));
     };
-    outcome.result = train(source, options, state ? &*state : nullptr, hooks);
+    outcome.result = train(source, started, state ? &*state : nullptr, hooks);
     folder.write_checkpoint(outcome.result.state);
     write_cloth(folder.path() / "cloth.json", outcome.result.cloth);
     outcome.seconds =

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct TrainOptions {
     double round_decay = 0.3;    // each round begins with this share of the rates of the one before
     bool cosine = true;          // rates decay like a cosine over each pass; otherwise constant
     bool logarithmic = false;    // learn the logarithms: parameters stay positive by themselves
-    double stiffness_start = 0;  // [N/m]; zero: fitted to the motion
-    double damping_start = 0;    // [N s/m]; zero: fitted to the motion
+    double stiffness_start = 0;  // [N/m]; zero: that of `start`
+    double damping_start = 0;    // [N s/m]; zero: that of `start`
+    std::optional<Cloth> start;  // to begin with; without one, the best constants are searched for
     double validation_share = 0.05;
     int validation_clips = 32;
     int validate_every = 8;  // iterations

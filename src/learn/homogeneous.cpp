@@ -79,9 +79,9 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient)
     };
     Cloth best = lesson.surrogate;
     double best_error = HUGE_VAL;
-    for (int k_step = -8; k_step <= 8; ++k_step) {  // a hundredth to a hundred times the middle
-        for (const double ratio : {0.01, 0.03, 0.1, 0.3, 1.0, 3.0}) {  // of critical damping
-            const double k = middle * std::pow(10.0, k_step / 4.0);
+    for (int k_step = -4; k_step <= 4; ++k_step) {  // a hundredth to a hundred times the middle
+        for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
+            const double k = middle * std::pow(10.0, k_step / 2.0);
             const auto stiffness = uniform(k), damping = uniform(ratio * 2 * std::sqrt(k * mass));
             const double error = gradient.motion_rmse(targets, stiffness, damping);
             if (!(error < best_error)) continue;  // a blow-up is no number
@@ -90,19 +90,14 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient)
             best.springs.damping = damping;
         }
     }
-    const TrainOptions& options = lesson.options;
-    if (options.stiffness_start > 0) best.springs.stiffness = uniform(options.stiffness_start);
-    if (options.damping_start > 0) best.springs.damping = uniform(options.damping_start);
     return best;
 }
 
 Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
 {
-    constexpr int kIterations = 40;
-    constexpr double kRate = 0.15;  // of the logarithms: twentyfold in all, more than a search step
-    TrainOptions fitted = options;
-    fitted.stiffness_start = fitted.damping_start = 0;
-    const Lesson lesson(motion, fitted);
+    constexpr int kIterations = 32, kLookEvery = 4;
+    constexpr double kRate = 0.15;  // of the logarithms: tenfold in all, more than a search step
+    const Lesson lesson(motion, options);
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
     const auto error_of = [&](const Cloth& cloth) {
         return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness,
@@ -121,6 +116,7 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
                                          cloth.springs.damping, position, true);
         if (!std::isfinite(result.loss.total)) break;
         logs.descend(cloth, result.gradient, kRate * cosine_decay(step, kIterations), step + 1);
+        if ((step + 1) % kLookEvery != 0) continue;
         const Cloth moved = logs.cloth(lesson.surrogate);
         const double error = error_of(moved);
         if (error < best_error || !std::isfinite(best_error)) {

@@ -98,7 +98,7 @@ class Trainer {
             state_ = *resume;
             check_state();
         } else {
-            state_ = start_state(homogeneous_start(lesson_, gradient_));
+            state_ = start_state(chosen_start());
             TrainLog none;
             validate(none);  // a training that only makes it worse leaves the start
         }
@@ -107,6 +107,27 @@ class Trainer {
     TrainResult run(const TrainHooks& hooks);
 
   private:
+    Cloth chosen_start()
+    {
+        const bool given = options_.stiffness_start > 0 && options_.damping_start > 0;
+        Cloth start = options_.start ? *options_.start
+                      : given        ? lesson_.surrogate
+                                     : homogeneous_start(lesson_, gradient_);
+        const std::size_t springs = lesson_.surrogate.springs.spring_count();
+        if (start.springs.ends != lesson_.surrogate.springs.ends) {
+            throw Error(
+                "train: the cloth to start from has {} springs other than those of a {} x {} "
+                "grid of {}; give one with the same grid and families",
+                start.springs.spring_count(), options_.grid.rows, options_.grid.cols, springs);
+        }
+        const auto set = [&](std::vector<double>& values, double value) {
+            if (value > 0) values.assign(springs, value);
+        };
+        set(start.springs.stiffness, options_.stiffness_start);
+        set(start.springs.damping, options_.damping_start);
+        return start;
+    }
+
     void check_state() const
     {
         const std::size_t springs = lesson_.surrogate.springs.spring_count();

@@ -45,8 +45,10 @@ void store_lanes(float* array, int particle, const Vec& value)
 
 // Acceleration of particle p, given that every spring from lower numbers has added its part to
 // `force`: the springs to higher numbers come last, so after them the force is complete.
-Vec sweep_acceleration(const SweepCloth& cloth, const AirPacks& air, float* force, int p,
-                       const LaneState& from, const Vec& position, const Vec& velocity)
+// Inlined by force: as a call it would pass six registers through memory, a fifth of the step.
+[[gnu::always_inline]] inline Vec sweep_acceleration(const SweepCloth& cloth, const AirPacks& air,
+                                                     float* force, int p, const LaneState& from,
+                                                     const Vec& position, const Vec& velocity)
 {
     Vec total = load_lanes(force, p);
     for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
