@@ -312,7 +312,7 @@ TEST(TextFile, NamesWhatCannotBeWritten)
 
 TEST(TextFile, NamesAFullDisk)
 {
-    if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "needs /dev/full";
+    ASSERT_TRUE(std::filesystem::exists("/dev/full"));  // every Linux has it
     const TempFolder folder;
     const std::filesystem::path path = folder / "a.txt";
     std::filesystem::create_symlink("/dev/full", part_path(path));

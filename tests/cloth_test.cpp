@@ -1,4 +1,5 @@
 #include "springtime/cloth.h"
+#include "error_of.h"
 
 #include <gtest/gtest.h>
 
@@ -20,17 +21,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 Cloth plain_grid(const GridOptions& options, const Sheet& sheet = {})
 {
     return make_grid_cloth(sheet, options, MaterialField::uniform(50), MaterialField::uniform(6));
-}
-
-template <class Action>
-std::string error_of(Action action)
-{
-    try {
-        action();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 std::map<SpringFamily, int> family_counts(const Cloth& cloth)

@@ -1,4 +1,5 @@
 #include "springtime/picture.h"
+#include "error_of.h"
 
 #include <gtest/gtest.h>
 
@@ -30,17 +31,6 @@ Rgb bytes(const Color& color)
 {
     return {int(std::lround(255 * color.r)), int(std::lround(255 * color.g)),
             int(std::lround(255 * color.b))};
-}
-
-template <class F>
-std::string message_of(F f)
-{
-    try {
-        f();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
 }
 
 // A cloth of 2 x 2 particles and a soft or stiff set of springs.
@@ -316,21 +306,21 @@ TEST(DrawFrames, Errors)
     const Cloth cloth = small_cloth();
     State state = flat_state(cloth);
     state.time = 0.25;
-    EXPECT_EQ(message_of([&] { draw_frames(cloth, {}); }),
+    EXPECT_EQ(error_of([&] { draw_frames(cloth, {}); }),
               "picture: 0 frames; choose 1 to 60 of them");
-    EXPECT_EQ(message_of([&] { draw_frames(cloth, std::vector<State>(61, state)); }),
+    EXPECT_EQ(error_of([&] { draw_frames(cloth, std::vector<State>(61, state)); }),
               "picture: 61 frames; choose 1 to 60 of them");
     State bad = state;
     bad.position[2].y = std::numeric_limits<double>::infinity();
     EXPECT_EQ(
-        message_of([&] {
+        error_of([&] {
             draw_frames(cloth, {state, bad});
         }),
         "picture: frame 1 at 0.25 s has particle 2 at (-1, inf, 1) m; draw frames from before "
         "the cloth blew up");
     bad.position.pop_back();
     EXPECT_EQ(
-        message_of([&] { draw_frames(cloth, {bad}); }),
+        error_of([&] { draw_frames(cloth, {bad}); }),
         "picture: frame 0 has 3 positions, but the cloth has 4 particles; give frames of this "
         "cloth");
 }
@@ -369,7 +359,7 @@ TEST(DrawStiffness, ShowsOnlyFamiliesThatExist)
     EXPECT_EQ(draw_stiffness(cloth).height,
               kMargin + kTitleHeight + 900 + kMargin + kScaleHeight + kMargin / 2);
     cloth.springs = {};
-    EXPECT_EQ(message_of([&] { draw_stiffness(cloth); }),
+    EXPECT_EQ(error_of([&] { draw_stiffness(cloth); }),
               "picture: the cloth has no springs; give one that has");
 }
 

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include "springtime/error.h"
+#include "error_of.h"
 
 namespace springtime {
 
@@ -44,18 +44,6 @@ inline std::string bytes_of(const std::filesystem::path& path)
 inline void write_bytes(const std::filesystem::path& path, const std::string& bytes)
 {
     std::ofstream(path, std::ios::binary) << bytes;
-}
-
-// The message of the Error that `act` throws, or a text no message equals.
-template <class Act>
-std::string error_of(Act act)
-{
-    try {
-        act();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "(no error)";
 }
 
 }  // namespace springtime

@@ -30,7 +30,7 @@ struct Scale {
 Scale scale_named(const std::string& name)
 {
     if (name == "smoke") return {"8x8", 6.4, 1.5, 6, 2, 4, 2};
-    if (name == "quick") return {"32x32", 102.4, 8, 64, 16, 32, 16};
+    if (name == "quick") return {"32x32", 102.4, 8, 64, 16, 24, 12};
     return {"32x32", 102.4, 8, 512, 16, 128, 64};
 }
 
