@@ -431,6 +431,31 @@ class CommandLine(unittest.TestCase):
         self.assertTrue(filecmp.cmp(self.folder / "whole/cloth.json", self.folder / "parts/cloth.json",
                                     shallow=False))
 
+    def test_settings_survive_a_resume(self):
+        """What a run stores must be read back, however it was written."""
+        self.generate("m.h5", "--rollouts", "6", "--drag", ".5")
+        self.run_it("generate", "--out", "m.h5", "--resume", "--rollouts", "7", "--quiet")
+        self.train("run", "--log-parameters", "--stiffness-rate", ".05", "--force-weight", "1", "2",
+                   "--families", "structural,diagonal", "--device", "reference")
+        first = (self.folder / "run/cloth.json").read_bytes()
+        seen = json.loads(self.run_it("train", "--resume", "run", "--quiet", "--json").stdout)
+        self.assertEqual(seen["iterations"], 90)
+        self.assertGreater(seen["final_loss"], 0)
+        self.assertEqual((self.folder / "run/cloth.json").read_bytes(), first)
+        result = self.run_it("train", "--resume", "run", "--seed", "3", code=2)
+        self.assertIn("cannot resume with 'seed = 3', it was made with 'seed = 1'", result.stderr)
+
+    def test_flags_before_the_file_and_tables_in_toml(self):
+        self.generate("m.h5", "--rollouts", "3")
+        self.run_it("simulate", "--gravity", "0", "-1.62", "0", "m.cloth.json", "--seconds", "0.1",
+                    "--out", "a.h5", "--quiet")
+        self.assertEqual(self.inspect("a.h5")["gravity"], [0, -1.62, 0])
+        (self.folder / "g.toml").write_text(
+            'gravity = [0, -2, 0]\nseconds = 0.2\n[simulate]\nseconds = 0.08\n')
+        self.run_it("simulate", "m.cloth.json", "--config", "g.toml", "--out", "b.h5", "--quiet")
+        seen = self.inspect("b.h5")
+        self.assertEqual((seen["gravity"], seen["frames"]), ([0, -2, 0], 3))  # 0.08 s of 40 ms
+
     def test_train_bad_input(self):
         self.generate("m.h5", "--rollouts", "2")
         for arguments, message in (
@@ -438,6 +463,9 @@ class CommandLine(unittest.TestCase):
             (["train", "none.h5"], "none.h5"),
             (["train", "m.h5", "--clip-steps", "10"], "raise --clip-steps"),
             (["train", "m.h5", "--passes", "triple"], "triple"),
+            (["train", "m.h5", "--clip-steps", "9999"], "clips"),
+            (["train", "m.h5", "--validation-share", "2"], "validation"),
+            (["train", "m.h5", "--validate-every", "-3"], "at least 1 each"),
             (["train", "--resume", "nowhere"], "nowhere"),
             (["reproduce", "gravity"], "no such experiment; there is: reconstruction"),
         ):

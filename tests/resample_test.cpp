@@ -610,23 +610,37 @@ TEST(Resample, AllFieldsMapByTheSameWeights)
     EXPECT_TRUE(resampler.apply(small.rollout, 0.04).acceleration.empty());
 }
 
-TEST(Resample, AParticleThatHangsOnAPinIsAPin)
+TEST(Resample, AParticleThatHangsOnAPinIsAHandle)
 {
     SmallCase small;
     const Resampler resampler(small.landmarks, small.particles);
-    const auto pins = [&](std::vector<int> landmarks) {
+    const auto apply = [&](std::vector<int> landmarks) {
         small.rollout.handles.particles = std::move(landmarks);
-        const Rollout found = resampler.apply(small.rollout, 0.04);
-        EXPECT_FALSE(found.handles.moving());
-        EXPECT_TRUE(found.handles.key_position.empty());
-        return found.handles.particles;
+        return resampler.apply(small.rollout, 0.04);
     };
-    EXPECT_EQ(pins({3}), (std::vector<int>{0}));
-    EXPECT_EQ(pins({2}), (std::vector<int>{1}));  // not 2: there its weight is zero
-    EXPECT_EQ(pins({1}), (std::vector<int>{1, 2}));
-    EXPECT_EQ(pins({0}), (std::vector<int>{1, 2, 3}));
-    EXPECT_EQ(pins({3, 0}), (std::vector<int>{0, 1, 2, 3}));
-    EXPECT_EQ(pins({}), (std::vector<int>{}));
+    const auto handles = [&](std::vector<int> landmarks) {
+        return apply(std::move(landmarks)).handles.particles;
+    };
+    EXPECT_EQ(handles({3}), (std::vector<int>{0}));
+    EXPECT_EQ(handles({2}), (std::vector<int>{1}));  // not 2: there its weight is zero
+    EXPECT_EQ(handles({1}), (std::vector<int>{1, 2}));
+    EXPECT_EQ(handles({0}), (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(handles({3, 0}), (std::vector<int>{0, 1, 2, 3}));
+    EXPECT_EQ(handles({}), (std::vector<int>{}));
+    // On pins alone it stands still.
+    EXPECT_FALSE(apply({3}).handles.moving());
+    EXPECT_FALSE(apply({0, 1, 2, 3}).handles.moving());
+    // Partly on free landmarks its target moves, and the handle with it: it is where the target is
+    // at every frame.
+    const Rollout found = apply({1});
+    ASSERT_TRUE(found.handles.moving());
+    for (std::size_t frame = 0; frame < found.frame_count; ++frame) {
+        for (std::size_t h = 0; h < found.handles.particles.size(); ++h) {
+            const Vec3d x = found.handles.position(h, double(frame) * 0.04);
+            const State target = found.state(frame, 0.04);
+            EXPECT_EQ(length(x - target.position[found.handles.particles[h]]), 0);
+        }
+    }
 }
 
 TEST(Resample, PinsOfAGridAreThoseOfTheEdgesAround)

@@ -49,10 +49,14 @@ void append_key(const CLI::Option& option, const std::string& key, const toml::n
     }
 }
 
-bool is_number(const std::string& text)
+// A number as TOML writes it: .5 and 05 are none.
+bool is_toml_number(const std::string& text)
 {
-    double value = 0;
-    return CLI::detail::lexical_cast(text, value);
+    try {
+        return toml::parse("x = " + text)["x"].is_number();
+    } catch (const toml::parse_error&) {
+        return false;
+    }
 }
 
 std::string toml_value(const CLI::Option& option)
@@ -60,12 +64,9 @@ std::string toml_value(const CLI::Option& option)
     const std::vector<std::string> values =
         option.count() > 0 ? option.results() : CLI::detail::split(option.get_default_str(), ' ');
     const auto one = [](const std::string& text) {
-        if (text == "true" || text == "false" || is_number(text)) return text;
-        std::ostringstream quoted;
-        quoted << toml::value<std::string>(text);
-        return quoted.str();
+        return text == "true" || text == "false" || is_toml_number(text) ? text : toml_text(text);
     };
-    if (option.get_items_expected_max() == 1) {
+    if (option.get_items_expected_max() <= 1) {
         return one(option.count() > 0 ? values.back() : option.get_default_str());
     }
     std::string list;
@@ -81,6 +82,31 @@ bool is_verb(const CLI::App& root, const std::string& name)
 }
 
 }  // namespace
+
+void check_same_config(const std::string& stored, const std::string& now, const std::string& free,
+                       const std::string& source)
+{
+    const auto lines = [](const std::string& text) { return CLI::detail::split(text, '\n'); };
+    const auto old_lines = lines(stored);
+    for (const std::string& line : lines(now)) {
+        const std::string key = line.substr(0, line.find(" = "));
+        if (line.empty() || key == free) continue;
+        if (std::find(old_lines.begin(), old_lines.end(), line) != old_lines.end()) continue;
+        const auto old = std::find_if(old_lines.begin(), old_lines.end(),
+                                      [&](const auto& l) { return l.starts_with(key + " = "); });
+        throw Error(
+            "{}: cannot resume with '{}', it was made with '{}'; leave that setting out, or write "
+            "somewhere else",
+            source, line, old == old_lines.end() ? "(unset)" : *old);
+    }
+}
+
+std::string toml_text(const std::string& text)
+{
+    std::ostringstream quoted;
+    quoted << toml::value<std::string>(text);
+    return quoted.str();
+}
 
 bool has_argument(const std::vector<std::string>& arguments, const std::string& name)
 {
@@ -111,6 +137,7 @@ std::vector<std::string> config_arguments(const CLI::App& verb, const std::strin
                     error.source().begin.column, error.description());
     }
     std::vector<std::string> arguments;
+    const toml::table* own = table[verb.get_name()].as_table();
     const auto take = [&](const toml::table& from, bool top) {
         for (const auto& [name, node] : from) {
             const std::string key(name.str());
@@ -125,11 +152,15 @@ std::vector<std::string> config_arguments(const CLI::App& verb, const std::strin
                 throw Error("{}: '{}' has no such setting; it has: {}", where, verb.get_name(),
                             key_list(verb));
             }
-            if (!has_argument(given, key)) append_key(*option, key, node, where, arguments);
+            const bool by_place =
+                option->get_positional() && !given.empty() && !given[0].starts_with('-');
+            const bool in_own_table = top && own != nullptr && own->contains(key);
+            if (by_place || in_own_table || has_argument(given, key)) continue;
+            append_key(*option, key, node, where, arguments);
         }
     };
     take(table, true);
-    if (const toml::table* own = table[verb.get_name()].as_table()) take(*own, false);
+    if (own != nullptr) take(*own, false);
     return arguments;
 }
 

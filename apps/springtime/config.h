@@ -22,6 +22,14 @@ bool has_argument(const std::vector<std::string>& arguments, const std::string& 
 // do not.
 std::string merged_config(const CLI::App& verb, const std::vector<std::string>& without);
 
+// Throws Error naming the first setting that differs from what a file or folder was made with; the
+// one named `free` may.
+void check_same_config(const std::string& stored, const std::string& now, const std::string& free,
+                       const std::string& source);
+
+// Quoted as TOML.
+std::string toml_text(const std::string& text);
+
 std::string read_text(const std::string& path);
 // Writes PATH.part and renames it: an interrupted write never destroys the last good file.
 void write_text(const std::string& path, const std::string& text);

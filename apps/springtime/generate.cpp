@@ -50,6 +50,12 @@ int run_generate(const GenerateArguments& arguments)
             "give another --out",
             out.string());
     }
+    const fs::path cloth_path = fs::path(out).replace_extension(".cloth.json");
+    if (fs::exists(cloth_path) && !fs::exists(out) && !arguments.overwrite) {
+        throw Error(
+            "{}: exists already and would be replaced; move it, or allow it with --overwrite",
+            cloth_path.string());
+    }
     const Cloth cloth = make_cloth(arguments.cloth);
     GenerateOptions run = arguments.run;
     run.environment = environment_from(arguments.environment, {});
@@ -73,7 +79,6 @@ int run_generate(const GenerateArguments& arguments)
                    "was written\n");
         return kFailed;
     }
-    const fs::path cloth_path = fs::path(out).replace_extension(".cloth.json");
     write_cloth(cloth_path, cloth);
     if (arguments.common.json) {
         const nlohmann::json result{

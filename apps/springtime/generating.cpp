@@ -1,5 +1,6 @@
 #include "generating.h"
 
+#include "config.h"
 #include "progress.h"
 
 namespace springtime::app {
@@ -11,26 +12,6 @@ namespace {
 fs::path part_of(const fs::path& path)
 {
     return fs::path(path) += ".part";
-}
-
-// The first line of one text that the other lacks; the number of rollouts may grow.
-void check_same_config(const std::string& stored, const std::string& now, const fs::path& out)
-{
-    const auto lines = [](const std::string& text) { return CLI::detail::split(text, '\n'); };
-    const auto old_lines = lines(stored);
-    for (const std::string& line : lines(now)) {
-        if (line.empty() || line.starts_with("rollouts = ")) continue;
-        if (std::find(old_lines.begin(), old_lines.end(), line) == old_lines.end()) {
-            const std::string key = line.substr(0, line.find(" = "));
-            const auto old = std::find_if(old_lines.begin(), old_lines.end(), [&](const auto& l) {
-                return l.starts_with(key + " = ");
-            });
-            throw Error(
-                "{}: cannot resume with '{}', it was made with '{}'; leave that setting "
-                "out, or write to another file",
-                out.string(), line, old == old_lines.end() ? "(unset)" : *old);
-        }
-    }
 }
 
 }  // namespace
@@ -56,7 +37,7 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
     std::optional<MotionReader> old;
     if (resume && fs::exists(out)) {
         old.emplace(out);
-        check_same_config(old->header().config, header.config, out);
+        check_same_config(old->header().config, header.config, "rollouts", out.string());
         if (int(old->rollout_count()) > run.rollouts) {
             throw Error("{}: holds {} rollouts already; ask for at least as many with --rollouts",
                         out.string(), old->rollout_count());
@@ -86,7 +67,7 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
                 ++outcome.rollouts;
             },
             [&](double done, double total) { return bar.show(done, total); });
-    } catch (const Failure&) {
+    } catch (...) {
         close();  // what was finished is kept
         throw;
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <new>
 
 #include "config.h"
@@ -29,12 +30,12 @@ std::vector<std::string> merged_arguments(const std::vector<Verb>& verbs,
     std::vector<std::string> given(arguments.begin() + 1, arguments.end());
     if (const std::string path = argument_value(given, "config"); !path.empty()) {
         const auto more = config_arguments(*verb->app, read_text(path), path, given);
-        given.insert(given.begin(), more.begin(), more.end());
+        given.insert(given.end(), more.begin(), more.end());
     }
     if (const std::string stored = verb->stored_config ? verb->stored_config(given) : "";
         !stored.empty()) {
         const auto more = config_arguments(*verb->app, stored, "stored settings", given);
-        given.insert(given.begin(), more.begin(), more.end());
+        given.insert(given.end(), more.begin(), more.end());
     }
     given.insert(given.begin(), arguments[0]);
     return given;
@@ -80,6 +81,10 @@ int main(int argc, char** argv)
         return run(argc, argv);
     } catch (const Error& error) {
         fmt::print(stderr, "springtime: {}\n", error.what());
+        return kBadInput;
+    } catch (const std::filesystem::filesystem_error& error) {
+        fmt::print(stderr, "springtime: {}: {}; name another place\n", error.path1().string(),
+                   error.code().message());
         return kBadInput;
     } catch (const std::bad_alloc&) {
         fmt::print(stderr,

@@ -56,15 +56,19 @@ void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_star
     const auto add = [&](const char* flag, auto& value, std::string text, const char* otherwise) {
         if (from_start) text += fmt::format("; by default that of the start, else {}", otherwise);
         CLI::Option* option = verb.add_option(flag, value, text);
-        if (!from_start) option->default_str(otherwise);
+        option->default_str(from_start ? "" : otherwise);
         return option;
     };
     add("--gravity", options.gravity, "Gravity, y is up [m/s^2]", "0 -9.81 0")
-        ->expected(3)
+        ->type_size(3)
+        ->expected(1)
+        ->allow_extra_args(false)
         ->type_name("X Y Z");
     add("--drag", options.drag, "Drag per mass [1/s]", "1");
     add("--wind", options.wind, "Velocity of the air [m/s]", "0 0 0")
-        ->expected(3)
+        ->type_size(3)
+        ->expected(1)
+        ->allow_extra_args(false)
         ->type_name("X Y Z");
 }
 

@@ -106,10 +106,14 @@ void make_motion(const fs::path& path, const Cloth& cloth, const Scale& scale, i
     run.threads = common.threads;
     run.device = device_named(common.device);
     adopt_part_file(path);
-    if (fs::exists(path) && int(MotionReader(path).rollout_count()) >= rollouts) return;
-    note(common, fmt::format("making {}", path.string()));
     const std::string config =
         fmt::format("rollouts = {}\nseed = {}\nstride = {}\n", rollouts, seed, run.stride);
+    if (fs::exists(path)) {
+        const MotionReader there(path);
+        check_same_config(there.header().config, config, "rollouts", path.string());
+        if (int(there.rollout_count()) >= rollouts) return;
+    }
+    note(common, fmt::format("making {}", path.string()));
     if (!generate_file(path, cloth, run, config, true, common).finished) {
         throw Failure("interrupted; run the same command again to go on");
     }
@@ -126,7 +130,13 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
 {
     note(common, method.text);
     RunFolder run(folder / method.name);
-    if (!run.exists()) run.create(fmt::format("# {}\n", method.text));
+    const std::string config = fmt::format("method = '{}'\nseed = {}\ndevice = '{}'\n", method.name,
+                                           common.seed, common.device);
+    if (run.exists()) {
+        check_same_config(run.config(), config, "", run.path().string());
+    } else {
+        run.create(config);
+    }
     const fs::path homogeneous_file = run.path() / "homogeneous.json";
     if (fs::exists(folder / "homogeneous.json")) {  // the same for all methods
         fs::copy_file(folder / "homogeneous.json", homogeneous_file,
@@ -140,8 +150,9 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     const ParameterError parameters = parameter_error(cloth, truth);
     const Device device = method.options.device;
     const MotionError error = surrogate_error(cloth, test, device, common.threads, {});
-    const MotionError homogeneous = surrogate_error(read_cloth(run.path() / "homogeneous.json"),
-                                                    test, device, common.threads, {});
+    fs::copy_file(homogeneous_file, folder / "homogeneous.json", fs::copy_options::skip_existing);
+    const MotionError homogeneous =
+        surrogate_error(read_cloth(homogeneous_file), test, device, common.threads, {});
     write_png(run.path() / "stiffness.png", draw_stiffness(cloth));
     const auto published = [](double value) {
         return value < 0 ? nlohmann::json(nullptr) : nlohmann::json(value);
@@ -163,7 +174,7 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
               {"handles", brief(handles_error(cloth, test))},
               {"homogeneous", brief(homogeneous)}}},
             {"iterations", outcome.result.state.iteration},
-            {"seconds", outcome.seconds},
+            {"seconds", outcome.training_seconds},
             {"final_loss", outcome.result.final_loss},
             {"validation_rmse", outcome.result.validation_rmse}};
 }

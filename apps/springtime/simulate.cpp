@@ -45,7 +45,7 @@ Start stored_start(const std::string& text, const Cloth& cloth)
     } catch (const std::exception&) {
         used = 0;
     }
-    if (used == 0 || used != number.size()) {
+    if (used == 0 || used != number.size() || number[0] == '-') {
         throw Error("--start '{}': give FILE#ROLLOUT, for example motion.h5#3", text);
     }
     const std::string path = text.substr(0, hash);
@@ -197,6 +197,7 @@ Verb add_simulate(CLI::App& root)
                      "particle:INDEX, grid:ROW,COL")
         ->allow_extra_args(false)
         ->take_all()
+        ->default_str("")
         ->type_name("NAME");
     verb->add_option("--handles", arguments->handles, "CSV of moving handles: time,handle,x,y,z")
         ->type_name("FILE");

@@ -40,6 +40,7 @@ void print_result(const TrainArguments& arguments, const TrainingOutcome& outcom
                                   {"best_iteration", result.state.best_iteration},
                                   {"finished", result.finished},
                                   {"seconds", outcome.seconds},
+                                  {"training_seconds", outcome.training_seconds},
                                   {"final_loss", result.final_loss},
                                   {"validation_rmse", result.validation_rmse},
                                   {"homogeneous_validation_rmse", outcome.homogeneous_rmse}};
@@ -64,11 +65,16 @@ int run_train(const TrainArguments& arguments)
     const bool resume = !arguments.resume.empty();
     const RunFolder folder(resume ? arguments.resume : arguments.out);
     const TrainOptions options = train_options_from(arguments.flags, arguments.common);
-    check_train(options, MotionReader(arguments.motion).header());
-    if (!resume) {
-        std::string config = merged_config(
-            *arguments.app, {"out", "resume", "motion", "threads", "quiet", "json", "device"});
-        config += fmt::format("motion = '{}'\n", fs::absolute(arguments.motion).string());
+    {
+        const MotionReader reader(arguments.motion);
+        check_train(options, source_of(reader));
+    }
+    std::string config =
+        merged_config(*arguments.app, {"out", "resume", "motion", "threads", "quiet", "json"});
+    config += fmt::format("motion = {}\n", toml_text(fs::absolute(arguments.motion).string()));
+    if (resume) {
+        check_same_config(folder.config(), config, "", folder.path().string());
+    } else {
         RunFolder(folder).create(config);
     }
     const TrainingOutcome outcome =

@@ -43,7 +43,10 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
 {
     const auto weight = [&](const char* flag, std::vector<double>& values, const char* text,
                             const char* otherwise) {
-        verb.add_option(flag, values, text)->expected(1, 2)->default_str(otherwise);
+        verb.add_option(flag, values, text)
+            ->expected(1, 2)
+            ->allow_extra_args(false)
+            ->default_str(otherwise);
     };
     verb.add_option("--grid", flags.grid, "Particles of the surrogate, ROWSxCOLS");
     add_families(verb, flags.families);

@@ -9,7 +9,8 @@ namespace springtime::app {
 struct TrainingOutcome {
     TrainResult result;
     std::filesystem::path folder;
-    double seconds = 0;           // of this sitting
+    double seconds = 0;           // of this sitting, all included
+    double training_seconds = 0;  // of the iterations of all sittings
     double homogeneous_rmse = 0;  // on the same validation clips [m]
 };
 

@@ -31,8 +31,8 @@ class Resampler {
     std::vector<float> apply(std::span<const float> field) const;
 
     // A rollout of the landmarks as one of the particles. A particle that hangs on a handle is a
-    // handle: it stands still where the first frame has it, or follows the weighted path of its
-    // landmarks when handles move.
+    // handle. When all of them hang on standing handles alone they are pins; otherwise they follow
+    // the weighted paths of their landmarks, as observed.
     Rollout apply(const Rollout& rollout, double frame_interval) const;
 
   private:

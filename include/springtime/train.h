@@ -103,7 +103,7 @@ Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double
 int total_iterations(const TrainOptions& options);
 
 // Throws Error unless motion of this kind can be learned from with these options.
-void check_train(const TrainOptions& options, const MotionHeader& header);
+void check_train(const TrainOptions& options, const MotionSource& motion);
 
 // Learns. With `resume`, goes on from there. Throws Error on bad input and Failure when a gradient
 // is not finite, naming the clip, the step and the particle.
@@ -112,7 +112,13 @@ TrainResult train(const MotionSource& motion, const TrainOptions& options, const
 
 // The best network with one stiffness and one damping per family: a search over decades, then
 // descent on the position loss, judged by the validation clips.
-Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options);
+// `keep_going` is asked now and then with the share that is done; when it says no, Failure is
+// thrown.
+Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
+                      const std::function<bool(double share)>& keep_going = {});
+
+// The best cloth of a training so far.
+Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state);
 
 // Motion RMSE of a cloth with the options' grid on the validation clips. [m]
 double validation_error(const MotionSource& motion, const TrainOptions& options,

@@ -80,6 +80,9 @@ void check_generate(const Cloth& cloth, const GenerateOptions& options)
     if (!cloth.grid) throw Error("generate: anchors need a grid cloth");
     if (options.rollouts < 1) throw Error("generate: {} rollouts; at least 1", options.rollouts);
     if (options.stride < 1) throw Error("generate: stride {}; at least 1 step", options.stride);
+    if (!std::isfinite(options.seconds) || options.seconds > 1e6) {
+        throw Error("generate: {} s; rollouts can be up to 1e6 s long", options.seconds);
+    }
     if (!(options.dt > 0)) throw Error("generate: time step {} s; it must be positive", options.dt);
     if (!(options.seconds >= options.dt * options.stride)) {
         throw Error(

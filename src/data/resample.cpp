@@ -189,6 +189,20 @@ std::vector<int> particles_on(const std::vector<int>& landmarks, std::size_t lan
     return particles;
 }
 
+// Whether any of the particles has a share in a landmark that is no handle.
+bool any_hangs_free(const std::vector<int>& particles, const std::vector<int>& handles,
+                    std::size_t landmark_count, const std::vector<Resampler::Weights>& weights)
+{
+    std::vector<bool> held(landmark_count, false);
+    for (const int landmark : handles) held[landmark] = true;
+    return std::any_of(particles.begin(), particles.end(), [&](int p) {
+        for (int j = 0; j < 3; ++j) {
+            if (weights[p].weight[j] != 0 && !held[weights[p].landmark[j]]) return true;
+        }
+        return false;
+    });
+}
+
 // One key per frame.
 void follow_frames(Handles& handles, const Rollout& rollout, std::size_t particle_count,
                    double frame_interval)
@@ -213,7 +227,11 @@ Rollout Resampler::apply(const Rollout& rollout, double frame_interval) const
     result.velocity = apply(rollout.velocity);
     result.acceleration = apply(rollout.acceleration);
     result.handles.particles = particles_on(rollout.handles.particles, landmark_count_, weights_);
-    if (rollout.handles.moving() && !result.handles.particles.empty())
+    // Half on a pin and half on a free landmark, a target moves: the handle moves with it.
+    const bool moves = rollout.handles.moving() ||
+                       any_hangs_free(result.handles.particles, rollout.handles.particles,
+                                      landmark_count_, weights_);
+    if (moves && !result.handles.particles.empty())
         follow_frames(result.handles, result, particle_count(), frame_interval);
     return result;
 }

@@ -4,6 +4,7 @@
 #include "learn/adam.h"
 #include "learn/gradient.h"
 #include "learn/lesson.h"
+#include "springtime/error.h"
 #include "springtime/train.h"
 
 namespace springtime {
@@ -19,6 +20,13 @@ double middle_stiffness(const Cloth& cloth, const Environment& environment)
     const double weight = cloth.sheet.mass * std::max(length(environment.gravity), 0.1);
     const double side = std::sqrt(cloth.sheet.length * cloth.sheet.width);
     return weight / (0.1 * side);
+}
+
+void go_on(const std::function<bool(double)>& keep_going, double share)
+{
+    if (keep_going && !keep_going(share)) {
+        throw Failure("interrupted while fitting the homogeneous network");
+    }
 }
 
 // The logarithms of one stiffness and one damping per family, and their descent.
@@ -61,7 +69,8 @@ struct FamilyLogs {
 
 // Least squares on the balance of forces would be quicker, but where stiffness varies the strains
 // adapt to it, and a single stiffness then comes out ten times too low.
-Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient)
+Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
+                        const std::function<bool(double)>& keep_going)
 {
     constexpr std::size_t kClips = 16;
     const auto clips = lesson.training_clips(0);
@@ -80,6 +89,7 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient)
     Cloth best = lesson.surrogate;
     double best_error = HUGE_VAL;
     for (int k_step = -4; k_step <= 4; ++k_step) {  // a hundredth to a hundred times the middle
+        go_on(keep_going, (k_step + 4) / 9.0);
         for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
             const double k = middle * std::pow(10.0, k_step / 2.0);
             const auto stiffness = uniform(k), damping = uniform(ratio * 2 * std::sqrt(k * mass));
@@ -93,7 +103,8 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient)
     return best;
 }
 
-Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
+Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
+                      const std::function<bool(double)>& keep_going)
 {
     constexpr int kIterations = 32, kLookEvery = 4;
     constexpr double kRate = 0.15;  // of the logarithms: tenfold in all, more than a search step
@@ -103,7 +114,8 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
         return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness,
                                     cloth.springs.damping);
     };
-    Cloth best = homogeneous_start(lesson, gradient);
+    Cloth best = homogeneous_start(
+        lesson, gradient, [&](double share) { return !keep_going || keep_going(0.3 * share); });
     double best_error = error_of(best);
 
     FamilyLogs logs(best);
@@ -111,6 +123,7 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
                         options.seed, 0);
     const LossWeights position{.force = 0, .impulse = 0, .position = 1};
     for (int step = 0; step < kIterations; ++step) {
+        go_on(keep_going, 0.3 + 0.7 * step / kIterations);
         const Cloth cloth = logs.cloth(lesson.surrogate);
         const auto result = gradient.run(batches.next().targets, cloth.springs.stiffness,
                                          cloth.springs.damping, position, true);
@@ -130,6 +143,12 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options)
 double validation_error(const MotionSource& motion, const TrainOptions& options, const Cloth& cloth)
 {
     const Lesson lesson(motion, options);
+    if (cloth.springs.ends != lesson.surrogate.springs.ends) {
+        throw Error(
+            "validation: a cloth of {} springs, but the grid has {} others; give one with the "
+            "same grid and families",
+            cloth.springs.spring_count(), lesson.surrogate.springs.spring_count());
+    }
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
     return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness, cloth.springs.damping);
 }

@@ -31,6 +31,7 @@ class BatchGradient;
 
 // The stiffness and the damping, the same for all springs, that follow the motion best: a search
 // over four decades of stiffness. What the options give is taken as it is.
-Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient);
+Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
+                        const std::function<bool(double share)>& keep_going = {});
 
 }  // namespace springtime

@@ -5,6 +5,7 @@
 
 #include "core/assert.h"
 #include "sim/stepper.h"
+#include "springtime/error.h"
 
 namespace springtime {
 
@@ -242,7 +243,12 @@ std::vector<float> difference_acceleration(const Rollout& rollout, std::size_t l
 {
     const std::size_t numbers = 3 * landmarks, frames = rollout.frame_count;
     std::vector<float> result(frames * numbers, 0);
-    if (frames < 3) return result;
+    if (frames < 3) {
+        throw Error(
+            "a clip of {} frames without stored accelerations; three are needed to estimate "
+            "them, raise --clip-steps",
+            frames);
+    }
     const double scale = 1 / (frame_interval * frame_interval);
     for (std::size_t f = 0; f < frames; ++f) {
         const std::size_t middle = std::clamp<std::size_t>(f, 1, frames - 2);

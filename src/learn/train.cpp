@@ -87,6 +87,16 @@ struct Mover {
     }
 };
 
+// Negative parameters, which a penalty may leave behind, are cut off at zero.
+Cloth with_parameters(Cloth cloth, const std::vector<double>& stiffness,
+                      const std::vector<double>& damping)
+{
+    const auto positive = [](double value) { return std::max(value, 0.0); };
+    std::transform(stiffness.begin(), stiffness.end(), cloth.springs.stiffness.begin(), positive);
+    std::transform(damping.begin(), damping.end(), cloth.springs.damping.begin(), positive);
+    return cloth;
+}
+
 class Trainer {
   public:
     Trainer(const MotionSource& motion, const TrainOptions& options, const TrainState* resume)
@@ -237,8 +247,9 @@ TrainLog Trainer::iterate(const Place& place)
 
 void Trainer::validate(TrainLog& log)
 {
+    const SpringSet springs = cloth_of(state_.stiffness, state_.damping).springs;
     log.validation_rmse =
-        gradient_.motion_rmse(lesson_.validation, state_.stiffness, state_.damping);
+        gradient_.motion_rmse(lesson_.validation, springs.stiffness, springs.damping);
     const bool better = state_.best_validation < 0 || log.validation_rmse < state_.best_validation;
     if (!std::isfinite(log.validation_rmse) || !better) return;
     state_.best_validation = log.validation_rmse;
@@ -249,7 +260,9 @@ void Trainer::validate(TrainLog& log)
 
 void Trainer::fail(const BatchReader::Batch& batch)
 {
-    const Cloth cloth = cloth_of(state_.stiffness, state_.damping);
+    Cloth cloth = lesson_.surrogate;  // with the very parameters that failed, negative ones too
+    cloth.springs.stiffness = state_.stiffness;
+    cloth.springs.damping = state_.damping;
     for (std::size_t c = 0; c < batch.targets.size(); ++c) {
         const auto trouble =
             find_trouble(cloth, lesson_.step, lesson_.motion.header.stride, batch.targets[c]);
@@ -270,11 +283,7 @@ void Trainer::fail(const BatchReader::Batch& batch)
 Cloth Trainer::cloth_of(const std::vector<double>& stiffness,
                         const std::vector<double>& damping) const
 {
-    Cloth cloth = lesson_.surrogate;
-    const auto positive = [](double value) { return std::max(value, 0.0); };
-    std::transform(stiffness.begin(), stiffness.end(), cloth.springs.stiffness.begin(), positive);
-    std::transform(damping.begin(), damping.end(), cloth.springs.damping.begin(), positive);
-    return cloth;
+    return with_parameters(lesson_.surrogate, stiffness, damping);
 }
 
 TrainResult Trainer::run(const TrainHooks& hooks)
@@ -319,6 +328,12 @@ Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double
                            MaterialField::uniform(damping));
 }
 
+Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state)
+{
+    return with_parameters(make_surrogate(header, options.grid, 1, 1), state.best_stiffness,
+                           state.best_damping);
+}
+
 int total_iterations(const TrainOptions& options)
 {
     int sum = 0;
@@ -326,8 +341,9 @@ int total_iterations(const TrainOptions& options)
     return sum * options.rounds;
 }
 
-void check_train(const TrainOptions& options, const MotionHeader& header)
+void check_train(const TrainOptions& options, const MotionSource& motion)
 {
+    const MotionHeader& header = motion.header;
     if (options.passes.empty() || options.rounds < 1 || total_iterations(options) < 1) {
         throw Error("train: {} passes in {} rounds; at least one iteration is needed",
                     options.passes.size(), options.rounds);
@@ -335,8 +351,8 @@ void check_train(const TrainOptions& options, const MotionHeader& header)
     for (const TrainPass& pass : options.passes) {
         if (pass.iterations < 0) throw Error("train: {} iterations; not negative", pass.iterations);
         const LossWeights& w = pass.weights;
-        if (!(w.force >= 0 && w.impulse >= 0 && w.position >= 0 &&
-              w.force + w.impulse + w.position > 0)) {
+        if (!(w.force >= 0 && w.impulse >= 0 && w.position >= 0 && w.negative_stiffness >= 0 &&
+              w.negative_damping >= 0 && w.force + w.impulse + w.position > 0)) {
             throw Error(
                 "train: loss weights force {}, impulse {}, position {}; none may be negative "
                 "and one must be positive",
@@ -357,12 +373,28 @@ void check_train(const TrainOptions& options, const MotionHeader& header)
         throw Error("train: rates {} and {}; both must be positive", options.stiffness_rate,
                     options.damping_rate);
     }
+    if (!(options.stiffness_start >= 0) || !(options.damping_start >= 0) ||
+        !(options.slow_seconds >= 0)) {
+        throw Error("train: starts of {} N/m and {} N s/m, the last {} s; none may be negative",
+                    options.stiffness_start, options.damping_start, options.slow_seconds);
+    }
+    if (options.validate_every < 1 || options.validation_clips < 1) {
+        throw Error("train: {} validation clips every {} iterations; at least 1 each",
+                    options.validation_clips, options.validate_every);
+    }
+    const RolloutSplit split =
+        split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed);
+    const std::size_t intervals = std::size_t(options.clip_steps / header.stride);
+    cut_clips(motion, split.validation, intervals, 0, 0);
+    for (const TrainPass& pass : options.passes) {
+        cut_clips(motion, split.training, intervals, 0, pass.slow_clips ? options.slow_seconds : 0);
+    }
 }
 
 TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks)
 {
-    check_train(options, motion.header);
+    check_train(options, motion);
     return Trainer(motion, options, resume).run(hooks);
 }
 
