@@ -11,7 +11,7 @@ namespace springtime {
 
 namespace {
 
-// A stream that no round of a shuffle reaches, so that one seed can serve both.
+// A stream that no lap of a shuffle reaches, so that one seed can serve both.
 constexpr std::uint64_t kSplitStream = ~std::uint64_t(0);
 
 // Fisher and Yates: 0 to count - 1 in random order.

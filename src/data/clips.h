@@ -32,8 +32,8 @@ RolloutSplit split_rollouts(std::size_t rollout_count, double validation_share, 
 std::vector<Clip> cut_clips(const MotionSource& motion, const std::vector<std::size_t>& rollouts,
                             std::size_t intervals, std::size_t hop, double tail_seconds);
 
-// An endless shuffled walk through clips: each round visits every clip once, in an order that
-// depends on the seed and the round alone. The position can be stored and taken up again.
+// An endless shuffled walk through clips: each lap visits every clip once, in an order that
+// depends on the seed and the lap alone. The position can be stored and taken up again.
 class ClipShuffle {
   public:
     ClipShuffle(std::size_t clip_count, std::uint64_t seed, std::uint64_t position = 0);
