@@ -80,6 +80,12 @@ int run_train(const TrainArguments& arguments)
     const TrainingOutcome outcome =
         run_training(arguments.motion, options, folder, arguments.common);
     print_result(arguments, outcome);
+    if (outcome.result.finished && outcome.result.state.best_iteration == 0) {
+        note(arguments.common,
+             "warning: no iteration followed the validation clips better than the start, which is "
+             "kept; with a grid other than that of the landmarks, the position loss may do better: "
+             "--position-weight 1 --force-weight 0 --impulse-weight 0");
+    }
     if (outcome.result.finished) return kDone;
     fmt::print(stderr,
                "springtime: interrupted after {} of {} iterations; springtime train --resume {} "
