@@ -68,7 +68,7 @@ std::vector<Method> reconstruction_methods(const Scale& scale, const CommonOptio
                                .position = 1,
                                .negative_stiffness = 100,
                                .negative_damping = 100};
-    Method dual{"dual-pass", "dual pass, published budget", published_options(scale, common), 14.3,
+    Method dual{"dual-pass", "dual pass, as published", published_options(scale, common), 14.3,
                 1.9};
     dual.options.passes = dual_pass(k_steps, b_steps, both);
     Method own{"default", "our default: fitted start, four rounds",
