@@ -29,7 +29,7 @@ std::pair<double, double> logged(const std::filesystem::path& log)
 TrainingOutcome run_training(const std::string& motion, const TrainOptions& options,
                              const RunFolder& run_folder, const CommonOptions& common)
 {
-    constexpr int kCheckpointEvery = 4;  // iterations; writing one takes about a millisecond
+    constexpr int kCheckpointEvery = 4;  // iterations: at most that many are run again
     RunFolder folder = run_folder;
     const MotionReader reader(motion);
     const MotionSource source = source_of(reader);
