@@ -19,8 +19,9 @@ ALLOWED = {
 # Public headers belong to the folder that implements them.
 PUBLIC = {
     "error": "core", "vec3": "core", "version": "core",
-    "cloth": "cloth", "material": "cloth", "sheet": "cloth",
-    "energy": "sim", "environment": "sim", "handles": "sim", "simulation": "sim", "state": "sim",
+    "cloth": "cloth", "material": "cloth", "mesh": "cloth", "sheet": "cloth",
+    "energy": "sim", "environment": "sim", "handles": "sim",
+    "obstacle": "sim", "simulation": "sim", "state": "sim",
     "generate": "data", "motion": "data", "record": "data", "resample": "data",
     "evaluate": "learn", "train": "learn",
     "files": "io", "picture": "io", "run_folder": "io",

@@ -28,11 +28,46 @@ struct SpringSet {
     std::size_t spring_count() const { return ends.size(); }
 };
 
+// What the damping of a triangle works against.
+enum class TriangleDamping : std::uint8_t {
+    deformation,  // every change of the deformation gradient: the common form; it also slows a
+                  // rigid rotation, as if the sheet turned in syrup
+    strain,       // the rate of strain alone: a sheet that turns rigidly turns for ever
+};
+inline constexpr std::array kTriangleDampings{TriangleDamping::deformation,
+                                              TriangleDamping::strain};
+std::string_view name_of(TriangleDamping damping);
+
+// Parallel arrays, one entry per triangle. Numbers are per length or area of the sheet, so they do
+// not depend on the size of the mesh. The rest shape is the flat one.
+struct TriangleSet {
+    std::vector<std::array<int, 3>> corners;  // particle indices, all turning the same way
+    std::vector<double> shear_stiffness;      // mu [N/m]
+    std::vector<double> area_stiffness;       // lambda [N/m]
+    std::vector<double> damping;              // gamma [N s/m]
+    TriangleDamping damping_kind = TriangleDamping::deformation;
+
+    std::size_t triangle_count() const { return corners.size(); }
+};
+
+// Parallel arrays, one entry per interior edge of the mesh: it resists folding, and is flat at
+// rest.
+struct HingeSet {
+    // The two ends of the edge, then the corners across it: the triangles are (0, 1, 2) and
+    // (1, 0, 3).
+    std::vector<std::array<int, 4>> corners;
+    std::vector<double> stiffness;  // [N m] per radian
+    std::vector<double> damping;    // [N m s] per radian
+
+    std::size_t hinge_count() const { return corners.size(); }
+};
+
 struct Grid {
     int rows = 0, cols = 0;
 };
 
-// Particles and springs with their parameters; constant while it runs.
+// Particles and elements with their parameters; constant while it runs. A surrogate is a cloth of
+// springs, a finite-element sheet one of triangles and hinges.
 struct Cloth {
     Sheet sheet;
     std::optional<Grid>
@@ -40,12 +75,17 @@ struct Cloth {
     std::vector<SheetPoint> rest;  // one per particle
     std::vector<double> mass;      // [kg], one per particle
     SpringSet springs;
+    TriangleSet triangles{};
+    HingeSet hinges{};
 
     std::size_t particle_count() const { return rest.size(); }
 };
 
 // Throws Error naming `source` unless the arrays agree, indices are in range and numbers usable.
 void check_cloth(const Cloth& cloth, std::string_view source);
+
+// The points of a regular grid over the sheet, row by row from the north-west corner.
+std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid);
 
 struct GridOptions {
     int rows = 32, cols = 32;

@@ -8,6 +8,7 @@
 #include "springtime/cloth.h"
 #include "springtime/environment.h"
 #include "springtime/handles.h"
+#include "springtime/obstacle.h"
 #include "springtime/state.h"
 
 namespace springtime {
@@ -45,6 +46,9 @@ struct SimulationOptions {
     double dt = 1e-3;  // [s]
     Environment environment;
     Device device = Device::automatic;
+    std::vector<Obstacle> obstacles{};
+    double thickness = 0;      // [m] kept between particles and obstacles
+    double self_distance = 0;  // [m] kept between particles of the cloth; 0: they do not meet
 };
 
 class Stepper;

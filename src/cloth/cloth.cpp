@@ -1,9 +1,10 @@
 #include "springtime/cloth.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
 #include "springtime/error.h"
 
@@ -37,12 +38,67 @@ bool wanted(const GridOptions& options, SpringFamily family)
     return false;
 }
 
-void check_parameter(double value, std::string_view what, std::size_t spring,
-                     std::string_view source)
+// `element` is "spring", "triangle" or "hinge".
+void check_parameter(double value, std::string_view what, std::string_view element,
+                     std::size_t index, std::string_view source)
 {
     if (!std::isfinite(value) || value < 0) {
-        throw Error("{}: spring {} has {} {}; it must be finite and not negative", source, spring,
-                    what, value);
+        throw Error("{}: {} {} has {} {}; it must be finite and not negative", source, element,
+                    index, what, value);
+    }
+}
+
+template <std::size_t N>
+void check_corners(const std::array<int, N>& corners, std::string_view element, std::size_t index,
+                   std::size_t particles, std::string_view source)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        const bool twice =
+            std::find(corners.begin(), corners.begin() + i, corners[i]) != corners.begin() + i;
+        if (twice || corners[i] < 0 || std::size_t(corners[i]) >= particles) {
+            throw Error("{}: {} {} has corners {}; they must differ and lie in 0 to {}", source,
+                        element, index, fmt::join(corners, ", "), particles - 1);
+        }
+    }
+}
+
+void check_triangles(const Cloth& cloth, std::string_view source)
+{
+    const TriangleSet& set = cloth.triangles;
+    const std::size_t count = set.triangle_count();
+    if (set.shear_stiffness.size() != count || set.area_stiffness.size() != count ||
+        set.damping.size() != count) {
+        throw Error(
+            "{}: {} triangles, but {} shear stiffnesses, {} area stiffnesses, {} dampings; give "
+            "one each",
+            source, count, set.shear_stiffness.size(), set.area_stiffness.size(),
+            set.damping.size());
+    }
+    for (std::size_t t = 0; t < count; ++t) {
+        check_corners(set.corners[t], "triangle", t, cloth.particle_count(), source);
+        const auto [a, b, c] = set.corners[t];
+        const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b], pc = cloth.rest[c];
+        if ((pb.u - pa.u) * (pc.v - pa.v) == (pc.u - pa.u) * (pb.v - pa.v)) {
+            throw Error("{}: triangle {} has no area at rest; remove it", source, t);
+        }
+        check_parameter(set.shear_stiffness[t], "shear stiffness", "triangle", t, source);
+        check_parameter(set.area_stiffness[t], "area stiffness", "triangle", t, source);
+        check_parameter(set.damping[t], "damping", "triangle", t, source);
+    }
+}
+
+void check_hinges(const Cloth& cloth, std::string_view source)
+{
+    const HingeSet& set = cloth.hinges;
+    const std::size_t count = set.hinge_count();
+    if (set.stiffness.size() != count || set.damping.size() != count) {
+        throw Error("{}: {} hinges, but {} stiffnesses, {} dampings; give one each", source, count,
+                    set.stiffness.size(), set.damping.size());
+    }
+    for (std::size_t h = 0; h < count; ++h) {
+        check_corners(set.corners[h], "hinge", h, cloth.particle_count(), source);
+        check_parameter(set.stiffness[h], "stiffness", "hinge", h, source);
+        check_parameter(set.damping[h], "damping", "hinge", h, source);
     }
 }
 
@@ -127,6 +183,17 @@ std::string_view name_of(SpringFamily family)
     return "unknown";
 }
 
+std::string_view name_of(TriangleDamping damping)
+{
+    switch (damping) {
+        case TriangleDamping::deformation:
+            return "deformation";
+        case TriangleDamping::strain:
+            return "strain";
+    }
+    return "unknown";
+}
+
 void check_cloth(const Cloth& cloth, std::string_view source)
 {
     check_sheet(cloth.sheet);
@@ -167,10 +234,28 @@ void check_cloth(const Cloth& cloth, std::string_view source)
                 "{}: spring {} joins particles {} and {}; ends must differ and lie in 0 to {}",
                 source, s, a, b, count - 1);
         }
-        check_parameter(set.rest_length[s], "rest length", s, source);
-        check_parameter(set.stiffness[s], "stiffness", s, source);
-        check_parameter(set.damping[s], "damping", s, source);
+        check_parameter(set.rest_length[s], "rest length", "spring", s, source);
+        check_parameter(set.stiffness[s], "stiffness", "spring", s, source);
+        check_parameter(set.damping[s], "damping", "spring", s, source);
     }
+    check_triangles(cloth, source);
+    check_hinges(cloth, source);
+}
+
+std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid)
+{
+    check_sheet(sheet);
+    const auto [rows, cols] = grid;
+    if (rows < 2 || cols < 2 || rows > 4096 || cols > 4096) {
+        throw Error("grid {} x {}: rows and columns must be 2 to 4096", rows, cols);
+    }
+    std::vector<SheetPoint> points;
+    for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < cols; ++c) {
+            points.push_back({sheet.length * c / (cols - 1), sheet.width * r / (rows - 1)});
+        }
+    }
+    return points;
 }
 
 Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
@@ -178,17 +263,10 @@ Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
 {
     check_sheet(sheet);
     const int rows = options.rows, cols = options.cols;
-    if (rows < 2 || cols < 2 || rows > 4096 || cols > 4096) {
-        throw Error("grid {} x {}: rows and columns must be 2 to 4096", rows, cols);
-    }
     Cloth cloth;
     cloth.sheet = sheet;
     cloth.grid = Grid{rows, cols};
-    for (int r = 0; r < rows; ++r) {
-        for (int c = 0; c < cols; ++c) {
-            cloth.rest.push_back({sheet.length * c / (cols - 1), sheet.width * r / (rows - 1)});
-        }
-    }
+    cloth.rest = grid_points(sheet, *cloth.grid);
     cloth.mass.assign(cloth.rest.size(), sheet.mass / (double(rows) * cols));
     for (const GridSpring& kind : kGridSprings) {
         if (!wanted(options, kind.family)) continue;

@@ -1,0 +1,246 @@
+#include "springtime/mesh.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+// Signed: positive when the corners turn from u towards v.
+double area_of(const SheetMesh& mesh, const std::array<int, 3>& triangle)
+{
+    const SheetPoint a = mesh.points[triangle[0]], b = mesh.points[triangle[1]],
+                     c = mesh.points[triangle[2]];
+    return 0.5 * ((b.u - a.u) * (c.v - a.v) - (c.u - a.u) * (b.v - a.v));
+}
+
+// Which triangles have an edge, keyed by its ends in ascending order.
+struct EdgeSide {
+    int triangle;
+    int corner;  // the edge leads from this corner to the next
+};
+using Edges = std::map<std::pair<int, int>, std::vector<EdgeSide>>;
+
+Edges edges_of(const SheetMesh& mesh)
+{
+    Edges edges;
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+        for (int i = 0; i < 3; ++i) {
+            const auto ends = std::minmax(mesh.triangles[t][i], mesh.triangles[t][(i + 1) % 3]);
+            edges[{ends.first, ends.second}].push_back({static_cast<int>(t), i});
+        }
+    }
+    return edges;
+}
+
+void check_triangles(const SheetMesh& mesh, std::string_view source)
+{
+    const int count = static_cast<int>(mesh.points.size());
+    double first_area = 0;
+    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+        const auto& [a, b, c] = mesh.triangles[t];
+        for (const int corner : {a, b, c}) {
+            if (corner < 0 || corner >= count) {
+                throw Error("{}: triangle {} has corner {}; corners must lie in 0 to {}", source, t,
+                            corner, count - 1);
+            }
+        }
+        const double area = area_of(mesh, mesh.triangles[t]);
+        double longest = 0;
+        for (int i = 0; i < 3; ++i) {
+            const SheetPoint p = mesh.points[mesh.triangles[t][i]];
+            const SheetPoint q = mesh.points[mesh.triangles[t][(i + 1) % 3]];
+            longest = std::max(longest, std::hypot(p.u - q.u, p.v - q.v));
+        }
+        // Flatter than a millionth of its length: its stiffness would be a matter of rounding.
+        if (std::abs(area) <= 0.5e-6 * longest * longest) {
+            throw Error(
+                "{}: triangle {} with corners {}, {}, {} is degenerate: its area is {:.3g} m^2; "
+                "remove it, or merge its corners",
+                source, t, a, b, c, std::abs(area));
+        }
+        if (t == 0) first_area = area;
+        if ((area > 0) != (first_area > 0)) {
+            throw Error(
+                "{}: triangle {} with corners {}, {}, {} is upside down compared with the first; "
+                "make all of them turn the same way, and the sheet flat without folds",
+                source, t, a, b, c);
+        }
+    }
+}
+
+void check_edges(const SheetMesh& mesh, std::string_view source)
+{
+    for (const auto& [ends, sides] : edges_of(mesh)) {
+        if (sides.size() > 2) {
+            throw Error(
+                "{}: the edge from point {} to {} is non-manifold: {} triangles share it; a sheet "
+                "has at most two there",
+                source, ends.first, ends.second, sides.size());
+        }
+        if (sides.size() < 2) continue;
+        const auto from = [&](const EdgeSide& side) {
+            return mesh.triangles[side.triangle][side.corner];
+        };
+        if (from(sides[0]) == from(sides[1])) {
+            throw Error(
+                "{}: triangles {} and {} overlap: both lie on the same side of the edge from "
+                "point {} to {}; remove one",
+                source, sides[0].triangle, sides[1].triangle, ends.first, ends.second);
+        }
+    }
+}
+
+void check_points(const SheetMesh& mesh, std::string_view source)
+{
+    for (std::size_t p = 0; p < mesh.points.size(); ++p) {
+        if (!std::isfinite(mesh.points[p].u) || !std::isfinite(mesh.points[p].v)) {
+            throw Error("{}: point {} is not finite", source, p);
+        }
+    }
+}
+
+void check_all_used(const SheetMesh& mesh, std::string_view source)
+{
+    std::vector<bool> used(mesh.points.size(), false);
+    for (const auto& triangle : mesh.triangles) {
+        for (const int corner : triangle) used[corner] = true;
+    }
+    const auto loose = std::find(used.begin(), used.end(), false);
+    if (loose != used.end()) {
+        throw Error("{}: point {} belongs to no triangle, so it would have no mass; remove it",
+                    source, loose - used.begin());
+    }
+}
+
+void add_triangle(Cloth& cloth, const std::array<int, 3>& corners, const MeshMaterial& material)
+{
+    double u = 0, v = 0;
+    for (const int corner : corners) {
+        u += cloth.rest[corner].u / (3 * cloth.sheet.length);
+        v += cloth.rest[corner].v / (3 * cloth.sheet.width);
+    }
+    TriangleSet& set = cloth.triangles;
+    set.corners.push_back(corners);
+    set.shear_stiffness.push_back(material.shear_stiffness.at(u, v));
+    set.area_stiffness.push_back(material.area_stiffness.at(u, v));
+    set.damping.push_back(material.damping.at(u, v));
+}
+
+// K = 3 B |e|^2 / (A1 + A2): the rigidity B of the sheet, whatever the size of its triangles.
+void add_hinge(Cloth& cloth, const SheetMesh& mesh, const std::vector<EdgeSide>& sides,
+               const MeshMaterial& material)
+{
+    const auto corner = [&](const EdgeSide& side, int ahead) {
+        return mesh.triangles[side.triangle][(side.corner + ahead) % 3];
+    };
+    const int a = corner(sides[0], 0), b = corner(sides[0], 1);
+    const SheetPoint pa = mesh.points[a], pb = mesh.points[b];
+    const double square = (pb.u - pa.u) * (pb.u - pa.u) + (pb.v - pa.v) * (pb.v - pa.v);
+    double area = 0;
+    for (const EdgeSide& side : sides) {
+        area += std::abs(area_of(mesh, mesh.triangles[side.triangle]));
+    }
+    const double rigidity = material.bending.at((pa.u + pb.u) / (2 * cloth.sheet.length),
+                                                (pa.v + pb.v) / (2 * cloth.sheet.width));
+    const double stiffness = 3 * rigidity * square / area;
+    cloth.hinges.corners.push_back({a, b, corner(sides[0], 2), corner(sides[1], 2)});
+    cloth.hinges.stiffness.push_back(stiffness);
+    cloth.hinges.damping.push_back(stiffness * material.bending_time);
+}
+
+void share_mass(Cloth& cloth, const SheetMesh& mesh)
+{
+    cloth.mass.assign(mesh.points.size(), 0);
+    double total = 0;
+    for (const auto& triangle : mesh.triangles) {
+        const double area = std::abs(area_of(mesh, triangle));
+        total += area;
+        for (const int corner : triangle) cloth.mass[corner] += area / 3;
+    }
+    for (double& mass : cloth.mass) mass *= cloth.sheet.mass / total;
+}
+
+std::vector<std::array<int, 3>> grid_triangles(const Grid& grid, MeshCut cut)
+{
+    std::vector<std::array<int, 3>> triangles;
+    for (int r = 0; r + 1 < grid.rows; ++r) {
+        for (int c = 0; c + 1 < grid.cols; ++c) {
+            const int nw = r * grid.cols + c, ne = nw + 1, sw = nw + grid.cols, se = sw + 1;
+            const bool falling =
+                cut == MeshCut::diagonal || (cut == MeshCut::alternating && (r + c) % 2 == 0);
+            if (falling) {
+                triangles.push_back({nw, sw, se});
+                triangles.push_back({nw, se, ne});
+            } else {
+                triangles.push_back({nw, sw, ne});
+                triangles.push_back({ne, sw, se});
+            }
+        }
+    }
+    return triangles;
+}
+
+}  // namespace
+
+std::string_view name_of(MeshCut cut)
+{
+    switch (cut) {
+        case MeshCut::diagonal:
+            return "diagonal";
+        case MeshCut::antidiagonal:
+            return "antidiagonal";
+        case MeshCut::alternating:
+            return "alternating";
+    }
+    return "unknown";
+}
+
+SheetMesh make_grid_mesh(const Sheet& sheet, const Grid& grid, MeshCut cut)
+{
+    return {grid_points(sheet, grid), grid_triangles(grid, cut), grid};
+}
+
+void check_mesh(const SheetMesh& mesh, std::string_view source)
+{
+    if (mesh.triangles.empty()) throw Error("{}: no triangles; a sheet needs at least one", source);
+    check_points(mesh, source);
+    check_triangles(mesh, source);
+    check_edges(mesh, source);
+    check_all_used(mesh, source);
+}
+
+Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMaterial& material)
+{
+    check_sheet(sheet);
+    check_mesh(mesh, "mesh");
+    if (!std::isfinite(material.bending_time) || material.bending_time < 0) {
+        throw Error("mesh: bending time {} s; it must be finite and not negative",
+                    material.bending_time);
+    }
+    Cloth cloth;
+    cloth.sheet = sheet;
+    cloth.grid = mesh.grid;
+    cloth.rest = mesh.points;
+    cloth.triangles.damping_kind = material.damping_kind;
+    share_mass(cloth, mesh);
+    for (const auto& corners : mesh.triangles) add_triangle(cloth, corners, material);
+    for (const auto& [ends, sides] : edges_of(mesh)) {
+        if (sides.size() == 2) add_hinge(cloth, mesh, sides, material);
+    }
+    check_cloth(cloth, "mesh cloth");
+    return cloth;
+}
+
+std::vector<std::array<int, 3>> surface_triangles(const Cloth& cloth)
+{
+    if (cloth.triangles.triangle_count() > 0) return cloth.triangles.corners;
+    if (!cloth.grid || cloth.grid->rows < 2 || cloth.grid->cols < 2) return {};
+    return grid_triangles(*cloth.grid, MeshCut::antidiagonal);
+}
+
+}  // namespace springtime
