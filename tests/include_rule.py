@@ -21,7 +21,7 @@ PUBLIC = {
     "error": "core", "vec3": "core", "version": "core",
     "cloth": "cloth", "material": "cloth", "mesh": "cloth", "sheet": "cloth",
     "energy": "sim", "environment": "sim", "handles": "sim",
-    "obstacle": "sim", "simulation": "sim", "state": "sim",
+    "obstacle": "sim", "rest": "sim", "simulation": "sim", "state": "sim", "surface": "sim",
     "generate": "data", "motion": "data", "record": "data", "resample": "data",
     "evaluate": "learn", "train": "learn",
     "files": "io", "picture": "io", "run_folder": "io",

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "springtime/motion.h"
+#include "springtime/rest.h"
 #include "springtime/simulation.h"
 
 namespace springtime {
@@ -16,10 +17,12 @@ struct Recording {
     Rollout rollout;
     std::optional<StepReport> blow_up;
     bool stopped = false;
+    bool settled = false;  // only when it was watched
 };
 
-// Advances the simulation and keeps every stride-th step, the present state included.
+// Advances the simulation and keeps every stride-th step, the present state included. With a rest
+// rule it ends early, once the cloth has settled.
 Recording record(Simulation& simulation, std::size_t frames, int stride,
-                 const ProgressHook& progress);
+                 const ProgressHook& progress, const std::optional<RestRule>& rest = {});
 
 }  // namespace springtime

@@ -71,15 +71,19 @@ std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& o
 }
 
 Recording record(Simulation& simulation, std::size_t frames, int stride,
-                 const ProgressHook& progress)
+                 const ProgressHook& progress, const std::optional<RestRule>& rest)
 {
     Recording recording;
+    std::optional<RestWatch> watch;
+    if (rest) watch.emplace(*rest);
     recording.rollout =
         empty_rollout(simulation.handles(), frames, simulation.cloth().particle_count());
-    for (std::size_t frame = 0; frame < frames && !recording.stopped; ++frame) {
+    for (std::size_t frame = 0; frame < frames && !recording.stopped && !recording.settled;
+         ++frame) {
         if (frame > 0) recording.blow_up = simulation.advance(stride);
         if (recording.blow_up) break;
         append_frame(recording.rollout, simulation.state(), simulation.acceleration());
+        recording.settled = watch && watch->settled(simulation.state());
         recording.stopped = progress && !progress(double(frame + 1), double(frames));
     }
     return recording;

@@ -1,0 +1,49 @@
+#include "springtime/rest.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace springtime {
+
+RestRule rest_rule(const Sheet& sheet)
+{
+    return {1e-3 * std::hypot(sheet.length, sheet.width)};
+}
+
+Speeds speeds_of(const State& state)
+{
+    double sum = 0, largest = 0;
+    for (const Vec3d& v : state.velocity) {
+        sum += dot(v, v);
+        largest = std::max(largest, dot(v, v));
+    }
+    return {std::sqrt(sum / double(state.velocity.size())), std::sqrt(largest)};
+}
+
+bool RestWatch::settled(const State& state)
+{
+    if (!(speeds_of(state).rms < rule_.speed)) {
+        slow_since_.reset();
+        return false;
+    }
+    if (!slow_since_) slow_since_ = state.time;
+    return state.time - *slow_since_ >= rule_.seconds;
+}
+
+Settling settle(Simulation& simulation, const RestRule& rule, double until,
+                const std::function<bool(double time)>& keep_going, double look)
+{
+    const int steps = std::max(1, static_cast<int>(std::lround(look / simulation.options().dt)));
+    RestWatch watch(rule);
+    Settling result;
+    while (simulation.state().time < until) {
+        result.blow_up = simulation.advance(steps);
+        if (result.blow_up) break;
+        result.settled = watch.settled(simulation.state());
+        if (result.settled || (keep_going && !keep_going(simulation.state().time))) break;
+    }
+    result.speeds = speeds_of(simulation.state());
+    return result;
+}
+
+}  // namespace springtime

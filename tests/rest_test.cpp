@@ -1,0 +1,93 @@
+#include "springtime/rest.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cloths.h"
+#include "springtime/record.h"
+
+namespace springtime {
+
+namespace {
+
+State moving_state(double time, const std::vector<Vec3d>& velocity)
+{
+    return {time, std::vector<Vec3d>(velocity.size()), velocity};
+}
+
+// One free particle under drag alone: v_n = v_0 (1 - c h)^n.
+constexpr double kDrag = 2, kStep = 1e-3, kSpeed = 3;
+
+Simulation drifting()
+{
+    const Cloth cloth = chain_cloth(1, 1, 0.1, 0, 0);
+    return Simulation(cloth, {0, {{0, 0, 0}}, {{kSpeed, 0, 0}}}, {},
+                      {kStep, {{}, kDrag, {}}, Device::reference});
+}
+
+TEST(Speeds, AreTheRootMeanSquareAndTheLargest)
+{
+    const Speeds speeds = speeds_of(moving_state(0, {{3, 0, 0}, {0, 4, 0}, {0, 0, 0}}));
+    EXPECT_DOUBLE_EQ(speeds.rms, std::sqrt(25.0 / 3));
+    EXPECT_DOUBLE_EQ(speeds.largest, 4);
+}
+
+TEST(RestWatch, AsksForAStretchOfSlowMotion)
+{
+    RestWatch watch({0.1, 0.5});
+    const std::vector<Vec3d> slow{{0.09, 0, 0}}, quick{{0.11, 0, 0}};
+    EXPECT_FALSE(watch.settled(moving_state(0, slow)));
+    EXPECT_FALSE(watch.settled(moving_state(0.25, slow)));
+    EXPECT_FALSE(watch.settled(moving_state(0.375, quick)));  // a turning point is no rest
+    EXPECT_FALSE(watch.settled(moving_state(0.5, slow)));
+    EXPECT_FALSE(watch.settled(moving_state(0.875, slow)));
+    EXPECT_TRUE(watch.settled(moving_state(1.0, slow)));
+}
+
+TEST(RestWatch, NeverTakesABlowUpForRest)
+{
+    RestWatch watch({0.1, 0});
+    EXPECT_FALSE(watch.settled(moving_state(0, {{NAN, 0, 0}})));
+}
+
+// Slow from the step n on at which v_0 (1 - c h)^n < speed; settled half a second later.
+TEST(Settle, StopsWhenTheSpeedHasBeenLowLongEnough)
+{
+    const RestRule rule{0.02, 0.5};
+    Simulation simulation = drifting();
+    const Settling settling = settle(simulation, rule, 60, {}, kStep);
+    const double n = std::ceil(std::log(rule.speed / kSpeed) / std::log1p(-kDrag * kStep));
+    EXPECT_TRUE(settling.settled);
+    EXPECT_NEAR(simulation.state().time, n * kStep + rule.seconds, 1.5 * kStep);
+    EXPECT_LT(settling.speeds.rms, rule.speed);
+}
+
+TEST(Settle, SaysWhenTimeRanOut)
+{
+    Simulation simulation = drifting();
+    const Settling settling = settle(simulation, {0.02, 0.5}, 1);
+    EXPECT_FALSE(settling.settled);
+    EXPECT_NEAR(simulation.state().time, 1, 1e-9);
+    EXPECT_NEAR(settling.speeds.rms, kSpeed * std::pow(1 - kDrag * kStep, 1000), 1e-9);
+}
+
+TEST(Record, EndsWhenTheClothHasSettled)
+{
+    Simulation simulation = drifting();
+    const Recording recording = record(simulation, 1000, 10, {}, RestRule{0.02, 0.5});
+    EXPECT_TRUE(recording.settled);
+    // ln(150) / (c h) = 2505 steps, half a second, and the first frame.
+    EXPECT_NEAR(double(recording.rollout.frame_count), 250.5 + 50 + 1, 1.5);
+    Simulation again = drifting();
+    EXPECT_FALSE(record(again, 300, 10, {}).settled);
+}
+
+TEST(RestRule, GrowsWithTheSheet)
+{
+    EXPECT_DOUBLE_EQ(rest_rule({3, 4, 1}).speed, 5e-3);
+}
+
+}  // namespace
+
+}  // namespace springtime
