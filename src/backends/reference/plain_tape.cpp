@@ -140,6 +140,7 @@ std::unique_ptr<Tape<double>> make_plain_tape(const Cloth& cloth, const Simulati
                                               const TapeOptions& tape)
 {
     check_tape_cloth(cloth);
+    check_tape_options(options);
     return std::make_unique<PlainTape>(cloth, options, tape);
 }
 

@@ -111,6 +111,7 @@ std::unique_ptr<Tape<float>> make_simd_tape(const Cloth& cloth, const Simulation
                                             const TapeOptions& tape, const KernelSet& kernels)
 {
     check_tape_cloth(cloth);
+    check_tape_options(options);
     return std::make_unique<LaneTape>(cloth, options, tape, kernels);
 }
 

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "options.h"
+#include "training.h"
+
+namespace springtime::app {
+
+struct ReproduceArguments {
+    CommonOptions common;
+    std::string experiment, out = "reproduction", scale = "full";
+    std::vector<std::string> obstacles;
+};
+
+// Each writes result.json and result.md to the folder, and takes up what an interrupted run left.
+int reproduce_reconstruction(const ReproduceArguments& arguments);
+int reproduce_locking(const ReproduceArguments& arguments);
+int reproduce_drape(const ReproduceArguments& arguments);
+
+// Makes the motion file, or what is missing of it. Throws Failure when interrupted.
+void make_motion(const std::filesystem::path& path, const Cloth& cloth, GenerateOptions run,
+                 const CommonOptions& common);
+
+// A run folder for one way to train, new or as an earlier sitting left it.
+RunFolder open_run(const std::filesystem::path& path, const std::string& method,
+                   const CommonOptions& common);
+
+// run_training() that throws Failure when interrupted.
+TrainingOutcome finish_training(const std::filesystem::path& motion, const TrainOptions& options,
+                                const RunFolder& run, const CommonOptions& common);
+
+}  // namespace springtime::app
