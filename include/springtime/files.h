@@ -14,6 +14,8 @@
 // file, what was found, what was needed and what to do.
 namespace springtime {
 
+// The version of the format that a cloth needs: 1 for springs alone, 2 for triangles and hinges.
+int cloth_file_version(const Cloth& cloth);
 std::string cloth_to_json(const Cloth& cloth);
 Cloth cloth_from_json(std::string_view text, std::string_view source);
 void write_cloth(const std::filesystem::path& path, const Cloth& cloth);
