@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "springtime/cloth.h"
 #include "springtime/environment.h"
+#include "springtime/mesh.h"
 #include "springtime/state.h"
 
 namespace springtime {
@@ -52,6 +53,23 @@ inline Cloth uneven_grid(const GridOptions& options)
     vary(cloth.springs.rest_length, 0.05);
     vary(cloth.springs.stiffness, 0.9);
     vary(cloth.springs.damping, 0.9);
+    return cloth;
+}
+
+// A finite-element sheet with 0.5 m cells on which no two particles and no two elements are alike.
+inline Cloth uneven_mesh(const Grid& grid, MeshCut cut, TriangleDamping kind)
+{
+    const Sheet sheet{0.5 * (grid.cols - 1), 0.5 * (grid.rows - 1), 0.1 * grid.rows * grid.cols};
+    MeshMaterial material;
+    material.bending = MaterialField::uniform(0.5);
+    material.damping_kind = kind;
+    Cloth cloth = make_mesh_cloth(sheet, make_grid_mesh(sheet, grid, cut), material);
+    Random random(11);
+    for (auto* values :
+         {&cloth.mass, &cloth.triangles.shear_stiffness, &cloth.triangles.area_stiffness,
+          &cloth.triangles.damping, &cloth.hinges.stiffness, &cloth.hinges.damping}) {
+        for (double& value : *values) value *= 0.5 + random.uniform();
+    }
     return cloth;
 }
 

@@ -40,6 +40,11 @@ inline Dual sqrt(const Dual& a)
     const double root = std::sqrt(a.value);
     return {root, a.slope / (2 * root)};
 }
+inline Dual atan2(const Dual& y, const Dual& x)
+{
+    const double square = x.value * x.value + y.value * y.value;
+    return {std::atan2(y.value, x.value), (x.value * y.slope - y.value * x.slope) / square};
+}
 inline Dual max(const Dual& a, const Dual& b)
 {
     return a.value < b.value ? b : a;

@@ -8,13 +8,15 @@ import subprocess
 import sys
 
 for entry in sys.argv[1:]:
-    name, path = entry.split("=", 1)
-    lines = subprocess.run(["nm", "-C", "--defined-only", path], check=True, capture_output=True,
-                           text=True).stdout.splitlines()
+    name, paths = entry.split("=", 1)
+    lines = [line
+             for path in paths.split(",")
+             for line in subprocess.run(["nm", "-C", "--defined-only", path], check=True,
+                                        capture_output=True, text=True).stdout.splitlines()]
     shared = [line for line in lines
               if line.split()[1] in "WVuTDB" and f"springtime::{name}::" not in line]
     if not any(f"springtime::{name}::kernel_set" in line for line in lines):
-        sys.exit(f"{path}: does not define springtime::{name}::kernel_set")
+        sys.exit(f"{paths}: does not define springtime::{name}::kernel_set")
     if shared:
-        sys.exit(f"{path}: symbols without the instruction set in their name:\n" + "\n".join(shared))
+        sys.exit(f"{paths}: symbols without the instruction set in their name:\n" + "\n".join(shared))
     print(f"{name}: every shared symbol carries its name")

@@ -13,7 +13,8 @@ struct Energy {
 };
 Energy energy_of(const Cloth& cloth, const Environment& environment, const State& state);
 
-// Largest relative change of length over the springs of a state: |l - L| / L.
+// Largest relative change of length in a state: |l - L| / L over the springs, |s - 1| over both
+// principal stretches s of the triangles.
 double largest_strain(const Cloth& cloth, const State& state);
 
 }  // namespace springtime

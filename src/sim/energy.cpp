@@ -3,9 +3,47 @@
 #include <algorithm>
 #include <cmath>
 
-#include "physics/spring.h"
+#include "sim/forces.h"
 
 namespace springtime {
+
+namespace {
+
+double energy_of_triangles(const Cloth& cloth, const State& state)
+{
+    const TriangleSet& set = cloth.triangles;
+    double energy = 0;
+    for (std::size_t t = 0; t < set.triangle_count(); ++t) {
+        const auto [a, b, c] = set.corners[t];
+        energy += triangle_energy(shape_of_triangle<double>(cloth, set.corners[t]),
+                                  {set.shear_stiffness[t], set.area_stiffness[t], set.damping[t]},
+                                  state.position[b] - state.position[a],
+                                  state.position[c] - state.position[a]);
+    }
+    return energy;
+}
+
+double energy_of_hinges(const Cloth& cloth, const State& state)
+{
+    double energy = 0;
+    for (std::size_t h = 0; h < cloth.hinges.hinge_count(); ++h) {
+        const auto [a, b, c, d] = cloth.hinges.corners[h];
+        const Vec3d origin = state.position[a];
+        energy += hinge_energy(cloth.hinges.stiffness[h], state.position[b] - origin,
+                               state.position[c] - origin, state.position[d] - origin);
+    }
+    return energy;
+}
+
+// The principal stretches are the roots of the eigenvalues of F^T F, m + r and m - r.
+double triangle_strain(const Columns<double>& f)
+{
+    const double uu = dot(f.u, f.u), vv = dot(f.v, f.v), uv = dot(f.u, f.v);
+    const double m = 0.5 * (uu + vv), r = std::hypot(0.5 * (uu - vv), uv);
+    return std::max(std::sqrt(m + r) - 1, 1 - std::sqrt(std::max(m - r, 0.0)));
+}
+
+}  // namespace
 
 Energy energy_of(const Cloth& cloth, const Environment& environment, const State& state)
 {
@@ -19,6 +57,7 @@ Energy energy_of(const Cloth& cloth, const Environment& environment, const State
         energy.elastic += spring_energy(state.position[b] - state.position[a],
                                         cloth.springs.rest_length[s], cloth.springs.stiffness[s]);
     }
+    energy.elastic += energy_of_triangles(cloth, state) + energy_of_hinges(cloth, state);
     return energy;
 }
 
@@ -31,6 +70,13 @@ double largest_strain(const Cloth& cloth, const State& state)
         const auto [a, b] = cloth.springs.ends[s];
         const double strain = length(state.position[b] - state.position[a]) / rest - 1;
         largest = std::max(largest, std::abs(strain));
+    }
+    for (const auto& corners : cloth.triangles.corners) {
+        const auto [a, b, c] = corners;
+        const auto f = deformation(shape_of_triangle<double>(cloth, corners),
+                                   state.position[b] - state.position[a],
+                                   state.position[c] - state.position[a]);
+        largest = std::max(largest, triangle_strain(f));
     }
     return largest;
 }

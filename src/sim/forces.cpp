@@ -6,7 +6,7 @@ std::vector<Vec3d> acceleration(const ForceTable<double>& table, const Handles& 
                                 const State& state)
 {
     std::vector<Vec3d> result(state.position.size());
-    add_spring_forces(table, state.position, state.velocity, result);
+    add_element_forces(table, state.position, state.velocity, result);
     for (std::size_t p = 0; p < result.size(); ++p) {
         result[p] = particle_acceleration(table, p, result[p], state.velocity[p]);
     }

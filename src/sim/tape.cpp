@@ -3,7 +3,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "springtime/error.h"
+
 namespace springtime {
+
+void check_tape_cloth(const Cloth& cloth)
+{
+    const std::size_t triangles = cloth.triangles.triangle_count();
+    const std::size_t hinges = cloth.hinges.hinge_count();
+    if (triangles > 0 || hinges > 0) {
+        throw Error(
+            "cloth: {} triangles and {} hinges, but gradients are for springs alone; learn a grid "
+            "of springs from the motion of this cloth",
+            triangles, hinges);
+    }
+}
 
 int stretch_length(int steps, std::size_t state_bytes, std::size_t memory)
 {

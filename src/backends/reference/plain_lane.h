@@ -8,7 +8,7 @@
 
 namespace springtime {
 
-// One state advanced by plain loops over springs and particles. In double it is the oracle of all
+// One state advanced by plain loops over elements and particles. In double it is the oracle of all
 // other backends; in float it is what the benchmarks measure them against.
 template <class Real>
 class PlainLane {
@@ -48,7 +48,7 @@ class PlainLane {
 
     void step()
     {
-        add_spring_forces(*table_, position_, velocity_, force_);
+        add_element_forces(*table_, position_, velocity_, force_);
         for (std::size_t p = 0; p < position_.size(); ++p) {
             const auto a = particle_acceleration(*table_, p, force_[p], velocity_[p]);
             euler_step(position_[p], velocity_[p], a, mobility_[p], Real(dt_));

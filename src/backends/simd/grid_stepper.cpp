@@ -33,7 +33,9 @@ std::optional<PlacedSpring> placed(const Grid& grid, std::array<int, 2> ends)
 
 bool GridStepper::fits(const Cloth& cloth)
 {
-    if (!cloth.grid) return false;
+    if (!cloth.grid || cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0) {
+        return false;
+    }
     std::set<std::pair<int, int>> taken;
     return std::all_of(cloth.springs.ends.begin(), cloth.springs.ends.end(), [&](const auto& ends) {
         const auto spring = placed(*cloth.grid, ends);

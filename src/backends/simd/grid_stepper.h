@@ -12,7 +12,7 @@ namespace springtime {
 // One state of a regular grid, with neighbouring columns in the lanes of a register.
 class GridStepper : public Stepper {
   public:
-    // True for a grid whose springs all lead along kGridOffsets, at most one each.
+    // True for a grid of springs alone that all lead along kGridOffsets, at most one each.
     static bool fits(const Cloth& cloth);
 
     GridStepper(const Cloth& cloth, const SimulationOptions& options, const KernelSet& kernels);

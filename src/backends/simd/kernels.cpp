@@ -1,7 +1,7 @@
 // Compiled once per instruction set. Wrappers only: load, call the formula, store.
 #include "backends/simd/kernels.h"
 
-#include "backends/simd/pack.h"
+#include "backends/simd/lanes.h"
 #include "physics/euler.h"
 #include "physics/external.h"
 #include "physics/spring.h"
@@ -12,8 +12,6 @@
 namespace springtime::SPRINGTIME_ISA {
 
 namespace {
-
-using Vec = Vec3<Pack>;
 
 // Gravity, wind, drag and step, the same in every lane.
 struct AirPacks {
@@ -28,20 +26,6 @@ struct AirPacks {
     {
     }
 };
-
-Vec load_lanes(const float* array, int particle)
-{
-    const float* from = array + 3 * kWidth * particle;
-    return {Pack::load(from), Pack::load(from + kWidth), Pack::load(from + 2 * kWidth)};
-}
-
-void store_lanes(float* array, int particle, const Vec& value)
-{
-    float* to = array + 3 * kWidth * particle;
-    value.x.store(to);
-    value.y.store(to + kWidth);
-    value.z.store(to + 2 * kWidth);
-}
 
 // Acceleration of particle p, given that every spring from lower numbers has added its part to
 // `force`: the springs to higher numbers come last, so after them the force is complete.
@@ -254,6 +238,7 @@ KernelSet kernel_set()
             lane_acceleration,
             lane_step_adjoint,
             lane_acceleration_adjoint,
+            lane_element_forces,
             grid_step};
 }
 

@@ -20,6 +20,25 @@ struct SweepCloth {
     const float* inverse_mass;
 };
 
+// A triangle and a hinge with their material; corners are as in TriangleSet and HingeSet.
+struct SweepTriangle {
+    int corners[3];
+    float rest_area, inverse[2][2];
+    float shear, area, damping;
+};
+struct SweepHinge {
+    int corners[4];
+    float least_square[2];
+    float stiffness, damping;
+};
+// In an order that keeps the particles of one element close to those of the next.
+struct SweepElements {
+    int triangle_count, hinge_count;
+    const SweepTriangle* triangles;
+    const SweepHinge* hinges;
+    bool damps_strain;  // the damping of the triangles; otherwise it damps all deformation
+};
+
 struct Air {
     float gravity[3], wind[3], drag, dt;
 };
@@ -30,7 +49,8 @@ struct LaneState {
 };
 // What a step needs beside.
 struct LaneAids {
-    float* force;           // [particle][xyz][lane], zero between calls
+    // [particle][xyz][lane]: what other forces there are, at first; zero afterwards
+    float* force;
     const float* mobility;  // [particle][lane]
 };
 
@@ -79,6 +99,8 @@ struct KernelSet {
     // The way back through lane_acceleration, given the adjoint of its result (zero for handles).
     void (*lane_acceleration_adjoint)(const SweepCloth&, const Air&, const LaneState&,
                                       const float* acceleration, const LaneAdjoint&);
+    // Adds the forces of triangles and hinges to `force`, [particle][xyz][lane].
+    void (*lane_element_forces)(const SweepElements&, const LaneState&, float* force);
     void (*grid_step)(const Air&, const GridArrays&);
 };
 

@@ -11,6 +11,7 @@ LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
       air_(air_of(options)),
       particle_count_(cloth.particle_count()),
       table_(cloth),
+      elements_(cloth),
       lanes_(lanes)
 {
     SPRINGTIME_ASSERT(lanes >= 1 && lanes <= kernels.width);
@@ -58,6 +59,9 @@ void LaneStepper::advance(int steps)
     const LaneAids aids{force_.data(), mobility_.data()};
     const LaneState state{position_.data(), velocity_.data()};
     for (int i = 0; i < steps; ++i) {
+        if (!elements_.empty()) {
+            kernels_.lane_element_forces(elements_.view(), state, force_.data());
+        }
         kernels_.lane_step(cloth, air_, aids, state, position_.data(), velocity_.data());
         for (Lane& lane : lanes_) ++lane.steps;
         place_moving_handles();

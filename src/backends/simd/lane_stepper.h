@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "backends/simd/element_table.h"
 #include "backends/simd/sweep_table.h"
 #include "core/aligned.h"
 #include "sim/stepper.h"
@@ -39,6 +40,7 @@ class LaneStepper : public Stepper {
     Air air_;
     std::size_t particle_count_;
     SweepTable table_;
+    ElementTable elements_;
     std::vector<Lane> lanes_;
     AlignedVector<float> position_, velocity_, force_, mobility_;
 };

@@ -55,6 +55,14 @@ inline Pack max(Pack a, Pack b)
 {
     return a.lanes > b.lanes ? a.lanes : b.lanes;
 }
+inline Pack min(Pack a, Pack b)
+{
+    return a.lanes < b.lanes ? a.lanes : b.lanes;
+}
+inline Pack abs(Pack a)
+{
+    return max(a, -a);
+}
 inline Pack sqrt(Pack a)
 {
 #if defined(__AVX512F__)
@@ -68,6 +76,27 @@ inline Pack sqrt(Pack a)
     for (int i = 0; i < kWidth; ++i) a.lanes[i] = std::sqrt(a.lanes[i]);
     return a;
 #endif
+}
+
+// The angle of (x, y), from -pi to pi; zero at the origin. With the larger of |x|, |y| below and
+// the smaller above, atan(q) for q in [0, 1], brought to |q| <= tan(pi/8) by
+// atan(q) = pi/4 + atan((q - 1)/(q + 1)). The polynomial is that of Cephes, good to a few 1e-8 rad.
+inline Pack atan2(Pack y, Pack x)
+{
+    const Pack large = max(abs(x), abs(y)), small = min(abs(x), abs(y));
+    const auto steep = small.lanes > 0.41421356f * large.lanes;
+    const Pack above = steep ? (small - large).lanes : small.lanes;
+    const Pack below = steep ? (small + large).lanes : large.lanes;
+    const Pack q = above / max(below, Pack(1e-37f)), z = q * q;
+    const Pack series =
+        ((Pack(8.05374449538e-2f) * z - Pack(1.38776856032e-1f)) * z + Pack(1.99777106478e-1f)) *
+            z -
+        Pack(3.33329491539e-1f);
+    const Pack none(0.0f), eighth(0.78539816f), quarter(1.57079633f), half(3.14159265f);
+    Pack angle = series * z * q + q + Pack(steep ? eighth.lanes : none.lanes);
+    angle = abs(y).lanes > abs(x).lanes ? (quarter - angle).lanes : angle.lanes;
+    angle = x.lanes < none.lanes ? (half - angle).lanes : angle.lanes;
+    return y.lanes < none.lanes ? (-angle).lanes : angle.lanes;
 }
 
 }  // namespace springtime::SPRINGTIME_ISA
