@@ -17,9 +17,17 @@ double mesh_area(const SheetMesh& mesh)
     return area;
 }
 
-SheetMesh read_sheet_mesh(const MeshOptions& options, const SheetOptions&, Sheet&)
+SheetMesh read_sheet_mesh(const MeshOptions& options, const SheetOptions& wanted, Sheet& sheet)
 {
-    throw Error("--mesh {}: mesh files cannot be read yet; give ROWSxCOLS", options.mesh);
+    SheetMesh mesh = sheet_mesh(read_obj(options.mesh), options.mesh);
+    const Sheet own = sheet_around(mesh, 1);
+    sheet.length = wanted.length.value_or(own.length);
+    sheet.width = wanted.width.value_or(own.width);
+    for (SheetPoint& point : mesh.points) {
+        point.u *= sheet.length / own.length;
+        point.v *= sheet.width / own.width;
+    }
+    return mesh;
 }
 
 SheetMesh make_sheet_mesh(const MeshOptions& options, const SheetOptions& wanted, Sheet& sheet)
