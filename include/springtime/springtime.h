@@ -20,5 +20,6 @@
 #include "springtime/simulation.h"
 #include "springtime/state.h"
 #include "springtime/train.h"
+#include "springtime/triangle_mesh.h"
 #include "springtime/vec3.h"
 #include "springtime/version.h"
