@@ -7,6 +7,7 @@
 
 #include "io/text_file.h"
 #include "springtime/files.h"
+#include "springtime/mesh.h"
 #include "springtime/version.h"
 #include "temp_folder.h"
 
@@ -52,6 +53,14 @@ void expect_same(const Cloth& a, const Cloth& b)
     EXPECT_EQ(a.springs.rest_length, b.springs.rest_length);
     EXPECT_EQ(a.springs.stiffness, b.springs.stiffness);
     EXPECT_EQ(a.springs.damping, b.springs.damping);
+    EXPECT_EQ(a.triangles.corners, b.triangles.corners);
+    EXPECT_EQ(a.triangles.shear_stiffness, b.triangles.shear_stiffness);
+    EXPECT_EQ(a.triangles.area_stiffness, b.triangles.area_stiffness);
+    EXPECT_EQ(a.triangles.damping, b.triangles.damping);
+    EXPECT_EQ(a.triangles.damping_kind, b.triangles.damping_kind);
+    EXPECT_EQ(a.hinges.corners, b.hinges.corners);
+    EXPECT_EQ(a.hinges.stiffness, b.hinges.stiffness);
+    EXPECT_EQ(a.hinges.damping, b.hinges.damping);
 }
 
 // A 6 x 5 grid with parameters of full precision.
@@ -74,8 +83,19 @@ Cloth grid_cloth()
     return cloth;
 }
 
+// Triangles and hinges of a 3 x 4 grid; shear stiffness varies, area stiffness does not.
+Cloth mesh_cloth()
+{
+    const Sheet sheet{1.1, 0.9, 0.3};
+    MeshMaterial material;
+    material.shear_stiffness.paint({MaterialField::Patch{{0.3, 1}, {0, 1}}, 1.0 / 3, true});
+    material.damping_kind = TriangleDamping::strain;
+    return make_mesh_cloth(sheet, make_grid_mesh(sheet, {3, 4}, MeshCut::alternating), material);
+}
+
 TEST(ClothFile, GivesBackEveryDoubleExactly)
 {
+    expect_same(cloth_from_json(cloth_to_json(mesh_cloth()), "text"), mesh_cloth());
     expect_same(cloth_from_json(cloth_to_json(small_cloth()), "text"), small_cloth());
     expect_same(cloth_from_json(cloth_to_json(grid_cloth()), "text"), grid_cloth());
 }
@@ -107,6 +127,47 @@ TEST(ClothFile, HoldsWhatTheFormatSays)
               "bending");
     EXPECT_FALSE(json::parse(cloth_to_json(small_cloth())).contains("grid"));
     EXPECT_EQ(json::parse(cloth_to_json(small_cloth()))["particles"]["mass"].size(), 3u);
+}
+
+TEST(ClothFile, HoldsTrianglesAndHinges)
+{
+    const json found = json::parse(cloth_to_json(mesh_cloth()));
+    EXPECT_EQ(found["version"], 2);  // so that a reader of version 1 does not lose them
+    EXPECT_FALSE(found.contains("springs"));
+    const json &triangles = found["triangles"], &hinges = found["hinges"];
+    // 2 x 3 cells; of their edges 3 * 3 + 2 * 4 are straight and 6 diagonal, and 10 lie outside.
+    EXPECT_EQ(triangles["count"], 12);
+    EXPECT_EQ(hinges["count"], 17 + 6 - 10);
+    EXPECT_EQ(triangles["corners"][0], (json{0, 4, 5}));
+    EXPECT_EQ(triangles["shear_stiffness"].size(), 12u);
+    EXPECT_EQ(triangles["area_stiffness"], 300);  // one number, since all are equal
+    EXPECT_EQ(triangles["damping_kind"], "strain");
+    EXPECT_EQ(hinges["corners"][0].size(), 4u);
+    EXPECT_EQ(hinges["stiffness"].size(), 13u);
+}
+
+TEST(ClothFile, MixesElements)
+{
+    Cloth cloth = mesh_cloth();
+    cloth.springs = grid_cloth().springs;
+    for (auto& [a, b] : cloth.springs.ends) a %= 6, b = 6 + b % 6;
+    expect_same(cloth_from_json(cloth_to_json(cloth), "text"), cloth);
+    cloth.triangles = {};
+    expect_same(cloth_from_json(cloth_to_json(cloth), "text"), cloth);
+    EXPECT_EQ(cloth_file_version(cloth), 2);
+    cloth.hinges = {};
+    EXPECT_EQ(cloth_file_version(cloth), 1);
+    EXPECT_EQ(json::parse(cloth_to_json(cloth))["version"], 1);
+}
+
+TEST(ClothFile, OneNumberStandsForAll)
+{
+    json document = json::parse(cloth_to_json(mesh_cloth()));
+    document["triangles"]["damping"] = 0.7;
+    document["hinges"]["stiffness"] = 2;
+    const Cloth cloth = cloth_from_json(document.dump(), "text");
+    EXPECT_EQ(cloth.triangles.damping, std::vector<double>(12, 0.7));
+    EXPECT_EQ(cloth.hinges.stiffness, std::vector<double>(13, 2.0));
 }
 
 TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
@@ -144,11 +205,11 @@ TEST(ClothFile, RefusesToWriteABadCloth)
               "cloth: spring 3 has stiffness nan; it must be finite and not negative");
 }
 
-// The message for the small cloth after `change`.
+// The message for a cloth after `change`.
 template <class Change>
-std::string error_after(Change change)
+std::string error_after(Change change, const Cloth& cloth = grid_cloth())
 {
-    json document = json::parse(cloth_to_json(grid_cloth()));
+    json document = json::parse(cloth_to_json(cloth));
     change(document);
     return error_of([&] { cloth_from_json(document.dump(), "a.json"); });
 }
@@ -176,9 +237,57 @@ TEST(ClothFile, NamesWhatIsNoClothFile)
 
 TEST(ClothFile, NamesANewerVersion)
 {
-    EXPECT_EQ(error_after([](json& d) { d["version"] = 2; }),
-              std::string("a.json: cloth file version 2, but springtime ") + kVersion +
-                  " reads version 1; update springtime");
+    EXPECT_EQ(error_after([](json& d) { d["version"] = 3; }),
+              std::string("a.json: cloth file version 3, but springtime ") + kVersion +
+                  " reads versions 1 to 2; update springtime");
+}
+
+TEST(ClothFile, NamesDefectsOfTrianglesAndHinges)
+{
+    const auto error = [](auto change) { return error_after(change, mesh_cloth()); };
+    EXPECT_EQ(error([](json& d) { d["version"] = 1; }),
+              "a.json: has 'triangles', but says it is of version 1; make it version 2");
+    EXPECT_EQ(error([](json& d) {
+                  d["version"] = 1;
+                  d.erase("triangles");
+              }),
+              "a.json: has 'hinges', but says it is of version 1; make it version 2");
+    EXPECT_EQ(error([](json& d) { d["triangles"].erase("damping_kind"); }),
+              "a.json: 'triangles.damping_kind' is missing; write it as docs/formats.md says");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["damping_kind"] = "wet"; }),
+              "a.json: unknown damping kind \"wet\"; use deformation or strain");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["damping_kind"] = 1; }),
+              "a.json: 'triangles.damping_kind' is a number; text is needed");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["count"] = 11; }),
+              "a.json: 'triangles.corners' has 12 entries for 11 triangles; give one each");
+    EXPECT_EQ(error([](json& d) {
+                  d["triangles"]["corners"][3] = {0, 1};
+              }),
+              "a.json: 'triangles.corners[3]' has 2 entries; three are needed");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["corners"][3][1] = 12; }),
+              "a.json: 'triangles.corners[3][1]' is 12; 0 to 11 is needed");
+    EXPECT_EQ(error([](json& d) {
+                  d["triangles"]["corners"][3] = {0, 1, 2};
+              }),
+              "a.json: triangle 3 has no area at rest; remove it");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["shear_stiffness"].push_back(1); }),
+              "a.json: 'triangles.shear_stiffness' has 13 entries for 12 triangles; give one each");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["area_stiffness"] = "300"; }),
+              "a.json: 'triangles.area_stiffness' is text; a number is needed");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["damping"] = -1; }),
+              "a.json: triangle 0 has damping -1; it must be finite and not negative");
+    EXPECT_EQ(error([](json& d) { d["hinges"].erase("damping"); }),
+              "a.json: 'hinges.damping' is missing; write it as docs/formats.md says");
+    EXPECT_EQ(error([](json& d) {
+                  d["hinges"]["corners"][2] = {0, 1, 2};
+              }),
+              "a.json: 'hinges.corners[2]' has 3 entries; four are needed");
+    EXPECT_EQ(error([](json& d) {
+                  d["hinges"]["corners"][2] = {0, 1, 2, 1};
+              }),
+              "a.json: hinge 2 has corners 0, 1, 2, 1; they must differ and lie in 0 to 11");
+    EXPECT_EQ(error([](json& d) { d["hinges"]["stiffness"][4] = nullptr; }),
+              "a.json: 'hinges.stiffness[4]' is null; a number is needed");
 }
 
 TEST(ClothFile, NamesMissingKeys)
@@ -253,6 +362,10 @@ bool reads(const std::string& text)
 TEST(ClothFile, SurvivesEveryTruncation)
 {
     const std::string whole = cloth_to_json(small_cloth());
+    const std::string mesh = cloth_to_json(mesh_cloth());
+    for (std::size_t size = 0; size + 1 < mesh.size(); size += 7) {
+        EXPECT_FALSE(reads(mesh.substr(0, size))) << size;
+    }
     // The last two bytes are the closing brace and a newline; all before are needed.
     for (std::size_t size = 0; size + 1 < whole.size(); ++size) {
         EXPECT_FALSE(reads(whole.substr(0, size))) << size;
@@ -262,15 +375,16 @@ TEST(ClothFile, SurvivesEveryTruncation)
 
 TEST(ClothFile, SurvivesFlippedBytes)
 {
-    const std::string whole = cloth_to_json(small_cloth());
-    std::mt19937 random(3);
-    int refused = 0;
-    for (int trial = 0; trial < 5000; ++trial) {
-        std::string text = whole;
-        text[random() % text.size()] = char(random());
-        refused += reads(text) ? 0 : 1;
+    for (const std::string& whole : {cloth_to_json(small_cloth()), cloth_to_json(mesh_cloth())}) {
+        std::mt19937 random(3);
+        int refused = 0;
+        for (int trial = 0; trial < 5000; ++trial) {
+            std::string text = whole;
+            text[random() % text.size()] = char(random());
+            refused += reads(text) ? 0 : 1;
+        }
+        EXPECT_GT(refused, 2500);  // half the bytes are structure; a blank or a digit may well pass
     }
-    EXPECT_GT(refused, 2500);  // half the bytes are structure; a blank or a digit may well pass
 }
 
 TEST(ClothFile, SurvivesHostileText)

@@ -204,6 +204,115 @@ TEST(RandomStart, AnchorsReachEveryPlace)
     EXPECT_EQ(corners.size(), 35u);
 }
 
+// Grids of one sheet; every particle of a coarse one is a particle of the finer ones.
+Cloth nested_grid(int points)
+{
+    return make_grid_cloth({15.5, 15.5, 30}, {points, points, true, true, true, true},
+                           MaterialField::uniform(20), MaterialField::uniform(0.2));
+}
+
+TEST(RandomStart, DiscsAreTheSameAtEveryResolution)
+{
+    // 16, 31 and 61 points a side: one in two of each finer grid. A radius of 1 m is below the
+    // 1.033 m between points of the coarsest, yet above half the diagonal of a cell, 0.731 m, so
+    // every disc holds a particle of each.
+    GenerateOptions options;
+    options.anchor_radius = 1;
+    const Cloth fine = nested_grid(61);
+    for (int index = 0; index < 30; ++index) {
+        const RolloutStart finest = random_start(fine, options, index);
+        const std::set<int> held(finest.handles.particles.begin(), finest.handles.particles.end());
+        for (const auto& [points, step] : {std::pair{31, 2}, {16, 4}}) {
+            const RolloutStart start = random_start(nested_grid(points), options, index);
+            std::vector<int> expected;
+            for (int p = 0; p < points * points; ++p) {
+                const int same = step * (p / points) * 61 + step * (p % points);
+                if (held.count(same) > 0) expected.push_back(p);
+                // 15.5 c / (n - 1) may round otherwise by an ulp of 15.5 m.
+                EXPECT_NEAR(length(start.state.position[p] - finest.state.position[same]), 0,
+                            1e-14);
+            }
+            EXPECT_EQ(start.handles.particles, expected) << points << " points, rollout " << index;
+        }
+    }
+}
+
+TEST(RandomStart, DiscsAreRoundAndDoNotOverlap)
+{
+    // Discs that do not reach over the edge of the sheet hold its points by area, n pi r^2 / h^2 of
+    // them for n discs: fewer if they overlapped. The number of points in a circle of r = 7.7 h
+    // differs from its area by up to 8 (seen, of 188). One disc is 2 r across, no more.
+    const Cloth cloth = nested_grid(61);
+    const double h = 15.5 / 60, r = 2;
+    for (const int anchors : {1, 2, 3}) {
+        GenerateOptions options;
+        options.anchors = anchors;
+        options.anchor_radius = r;
+        int inner = 0;
+        for (int index = 0; index < 60; ++index) {
+            const Handles handles = random_start(cloth, options, index).handles;
+            double to_edge = 15.5, across = 0;
+            for (const int p : handles.particles) {
+                const auto [u, v] = cloth.rest[p];
+                to_edge = std::min({to_edge, u, v, 15.5 - u, 15.5 - v});
+                for (const int q : handles.particles) {
+                    across = std::max(across, std::hypot(u - cloth.rest[q].u, v - cloth.rest[q].v));
+                }
+            }
+            if (anchors == 1) {
+                EXPECT_LE(across, 2 * r);
+            }
+            if (to_edge < h) continue;
+            ++inner;
+            EXPECT_NEAR(double(handles.particles.size()), anchors * M_PI * r * r / (h * h),
+                        anchors * 10);
+        }
+        EXPECT_GT(inner, 2) << anchors << " anchors";
+    }
+}
+
+TEST(RandomStart, DiscCentersAreUniform)
+{
+    // A tiny disc holds the nearest particle alone, so with one anchor the particle tells the
+    // centre to half a cell. Of 61 x 61 points a side the mean of u is 15.5 / 2 with variance
+    // 15.5^2 / 12; over N draws it is held to four standard deviations.
+    const Cloth cloth = nested_grid(61);
+    GenerateOptions options;
+    options.anchors = 1;
+    options.anchor_radius = 1e-6;
+    const int N = 1000;
+    double u = 0, v = 0, uu = 0;
+    for (int index = 0; index < N; ++index) {
+        const Handles handles = random_start(cloth, options, index).handles;
+        ASSERT_EQ(handles.particles.size(), 1u);
+        const SheetPoint p = cloth.rest[handles.particles[0]];
+        u += p.u / N;
+        v += p.v / N;
+        uu += (p.u - 7.75) * (p.u - 7.75) / N;
+    }
+    const double variance = 15.5 * 15.5 / 12;
+    EXPECT_NEAR(u, 7.75, 4 * std::sqrt(variance / N));
+    EXPECT_NEAR(v, 7.75, 4 * std::sqrt(variance / N));
+    // A uniform number on [-1/2, 1/2] has a square of variance 1/80 - 1/144 = 1/180.
+    EXPECT_NEAR(uu, variance, 4 * 15.5 * 15.5 * std::sqrt(1.0 / 180 / N));
+}
+
+TEST(RandomStart, DiscsNeedNoGridAndNoParticleInThem)
+{
+    // Three particles in a row and two discs that are too small to hold any: the nearest ones are
+    // taken, each once.
+    Cloth cloth = chain_cloth(3, 1, 0.1, 1, 0);
+    GenerateOptions options;
+    options.anchor_radius = 1e-3;
+    std::set<std::vector<int>> seen;
+    for (int index = 0; index < 200; ++index) {
+        seen.insert(random_start(cloth, options, index).handles.particles);
+    }
+    // Any one (both discs near it) and any two of three; the rarest, both near one end, has a
+    // chance of 1/16 each time, and is missed with (15/16)^200 = 2e-6.
+    EXPECT_EQ(seen, (std::set<std::vector<int>>{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}}));
+}
+
 // ---- Rollouts ----
 
 TEST(Generate, KeepsEveryStrideStep)
@@ -362,7 +471,9 @@ TEST(Generate, ErrorsSayWhatToDo)
     };
     Cloth list = cloth;
     list.grid.reset();
-    EXPECT_EQ(message(list, small_options()), "generate: anchors need a grid cloth");
+    EXPECT_EQ(message(list, small_options()),
+              "generate: squares of particles need a grid, but the cloth is none; give a radius "
+              "for anchors that are discs");
     EXPECT_EQ(with([](auto& o) { o.rollouts = 0; }), "generate: 0 rollouts; at least 1");
     EXPECT_EQ(with([](auto& o) { o.stride = 0; }), "generate: stride 0; at least 1 step");
     EXPECT_EQ(with([](auto& o) { o.dt = 0; }), "generate: time step 0 s; it must be positive");
@@ -380,6 +491,17 @@ TEST(Generate, ErrorsSayWhatToDo)
     EXPECT_EQ(with([](auto& o) { o.anchors = 13; }),
               "generate: 13 anchors of 2 x 2 particles do not fit on a 6 x 8 grid; ask for fewer "
               "or smaller ones");
+    EXPECT_EQ(with([](auto& o) { o.anchor_radius = -1; }),
+              "generate: anchors of radius -1 m; it must be finite and not negative");
+    EXPECT_EQ(with([](auto& o) { o.anchor_radius = std::nan(""); }),
+              "generate: anchors of radius nan m; it must be finite and not negative");
+    const auto discs = [&](int anchors, double radius) {
+        return with([&](auto& o) { o.anchors = anchors, o.anchor_radius = radius; });
+    };
+    EXPECT_EQ(discs(-1, 0.1), "generate: -1 anchors; the count must not be negative");
+    EXPECT_EQ(discs(2, 1),
+              "generate: 2 anchors of radius 1 m do not fit on a sheet of 1.4 m x 1 m; ask for "
+              "fewer or smaller ones");
 }
 
 // ---- Threads ----

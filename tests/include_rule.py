@@ -24,7 +24,7 @@ PUBLIC = {
     "obstacle": "sim", "rest": "sim", "simulation": "sim", "state": "sim", "surface": "sim",
     "generate": "data", "motion": "data", "record": "data", "resample": "data",
     "evaluate": "learn", "train": "learn",
-    "files": "io", "picture": "io", "run_folder": "io",
+    "files": "io", "picture": "io", "run_folder": "io", "triangle_mesh": "io",
     "springtime": "everything",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 struct EvaluateArguments {
     CommonOptions common;
-    std::string cloth, motion, truth, homogeneous, out;
+    std::string cloth, motion, truth, homogeneous, out, substeps = "1";
 };
 
 // All that is known of a cloth when it has been compared with a motion.
@@ -47,11 +47,14 @@ MotionError run_cloth(const EvaluateArguments& arguments, const std::string& fil
                       const Cloth& cloth, const MotionSource& motion)
 {
     const Device device = device_named(arguments.common.device);
+    const int substeps = substeps_from(arguments.substeps, cloth, motion.header.environment,
+                                       motion.header.dt, arguments.common.quiet);
     ProgressBar bar("evaluate " + fs::path(file).filename().string(), "frames",
                     arguments.common.quiet);
     return naming(file, [&] {
-        return surrogate_error(cloth, motion, device, arguments.common.threads,
-                               [&](double done, double total) { return bar.show(done, total); });
+        return surrogate_error(
+            cloth, motion, device, arguments.common.threads,
+            [&](double done, double total) { return bar.show(done, total); }, substeps);
     });
 }
 
@@ -312,6 +315,9 @@ Verb add_evaluate(CLI::App& root)
                      "Homogeneous network to compare with; otherwise homogeneous.json beside the "
                      "cloth, if there is one")
         ->type_name("FILE");
+    verb->add_option("--substeps", arguments->substeps,
+                     "Steps of the cloth per time step of the motion: a number, or auto for as "
+                     "many as are safe");
     verb->add_option("--out", arguments->out, "JSON file to write as well, or to replace")
         ->type_name("FILE");
     add_common(*verb, arguments->common);

@@ -4,6 +4,8 @@
 
 #include "config.h"
 #include "generating.h"
+#include "mesh_options.h"
+#include "presets.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -15,10 +17,12 @@ namespace fs = std::filesystem;
 struct GenerateArguments {
     CommonOptions common;
     ClothOptions cloth;
+    MeshOptions mesh;
     EnvironmentOptions environment;
-    std::string source = "springs";
+    std::string source = "springs", preset;
     std::string out = "motion.h5";
-    std::string substeps = "1";
+    std::string substeps = "auto";
+    std::optional<double> density, anchor_radius;
     GenerateOptions run;
     bool resume = false, overwrite = false;
     const CLI::App* app = nullptr;
@@ -37,12 +41,97 @@ std::string stored_config(const std::vector<std::string>& given)
     return fs::exists(out) ? MotionReader(out).header().config : std::string();
 }
 
+std::string preset_config(const std::vector<std::string>& given)
+{
+    const std::string name = argument_value(given, "preset");
+    return name.empty() ? std::string() : preset_settings(name, given);
+}
+
+bool is_given(const GenerateArguments& arguments, const std::string& flag)
+{
+    return arguments.app->get_option("--" + flag)->count() > 0;
+}
+
+bool is_fem(const GenerateArguments& arguments)
+{
+    return arguments.source == "fem";
+}
+
+// Flags that say nothing of this source, or that contradict each other, must not be lost silently.
+void check_flags(const GenerateArguments& arguments)
+{
+    if (arguments.source != "springs" && !is_fem(arguments)) {
+        throw Error("--source '{}': unknown; there are springs and fem", arguments.source);
+    }
+    const auto refuse = [&](const auto& flags, const char* other) {
+        for (const char* flag : flags) {
+            if (!is_given(arguments, flag)) continue;
+            throw Error("--{}: is for --source {}, but this is {}; leave one of them out", flag,
+                        other, arguments.source);
+        }
+    };
+    if (is_fem(arguments)) {
+        refuse(kSpringFlags, "springs");
+    } else {
+        refuse(kMeshFlags, "fem");
+    }
+    if (is_fem(arguments) && is_mesh_file(arguments.mesh) && is_given(arguments, "cut")) {
+        throw Error("--cut: {} brings its own triangles; leave it out", arguments.mesh.mesh);
+    }
+    if (arguments.density && is_given(arguments, "mass")) {
+        throw Error("--density and --mass: both say how heavy the sheet is; give one of them");
+    }
+    if (arguments.density && !(*arguments.density > 0)) {
+        throw Error("--density {}: it must be positive", *arguments.density);
+    }
+    if (arguments.anchor_radius.value_or(0) > 0 && is_given(arguments, "anchor-size")) {
+        throw Error(
+            "--anchor-radius and --anchor-size: anchors are discs or squares; give one of "
+            "them");
+    }
+}
+
+// Settings that do not shape the motion, and those that the others make void.
+std::vector<std::string> settings_left_out(const GenerateArguments& arguments)
+{
+    std::vector<std::string> names = kBesideTheMotion;
+    const auto add = [&](const auto& flags) {
+        names.insert(names.end(), std::begin(flags), std::end(flags));
+    };
+    if (is_fem(arguments)) {
+        add(kSpringFlags);
+    } else {
+        add(kMeshFlags);
+    }
+    if (arguments.density) names.push_back("mass");
+    if (arguments.anchor_radius.value_or(0) > 0) names.push_back("anchor-size");
+    if (is_fem(arguments) && is_mesh_file(arguments.mesh)) {
+        for (const char* flag : {"cut", "length", "width"}) {
+            if (!is_given(arguments, flag)) names.push_back(flag);
+        }
+    }
+    return names;
+}
+
+Cloth source_cloth(const GenerateArguments& arguments)
+{
+    ClothOptions options = arguments.cloth;
+    if (is_fem(arguments)) {
+        const auto given = [&](const char* flag, double value) {
+            return is_given(arguments, flag) ? std::optional(value) : std::nullopt;
+        };
+        return make_fem_cloth(arguments.mesh,
+                              {given("length", options.length), given("width", options.width),
+                               given("mass", options.mass), arguments.density},
+                              {options.length, options.width, options.mass});
+    }
+    if (arguments.density) options.mass = *arguments.density * options.length * options.width;
+    return make_cloth(options);
+}
+
 int run_generate(const GenerateArguments& arguments)
 {
-    if (arguments.source != "springs") {
-        throw Error("--source '{}': unknown; this version makes motion of 'springs'",
-                    arguments.source);
-    }
+    check_flags(arguments);
     const fs::path out = arguments.out;
     if (fs::exists(out) && !arguments.resume && !arguments.overwrite) {
         throw Error(
@@ -56,8 +145,9 @@ int run_generate(const GenerateArguments& arguments)
             "{}: exists already and would be replaced; move it, or allow it with --overwrite",
             cloth_path.string());
     }
-    const Cloth cloth = make_cloth(arguments.cloth);
+    const Cloth cloth = source_cloth(arguments);
     GenerateOptions run = arguments.run;
+    run.anchor_radius = arguments.anchor_radius.value_or(0);
     run.environment = environment_from(arguments.environment, {});
     run.seed = arguments.common.seed;
     run.threads = arguments.common.threads;
@@ -69,7 +159,7 @@ int run_generate(const GenerateArguments& arguments)
 
     const auto start = std::chrono::steady_clock::now();
     const GeneratedFile outcome =
-        generate_file(out, cloth, run, merged_config(*arguments.app, kBesideTheMotion),
+        generate_file(out, cloth, run, merged_config(*arguments.app, settings_left_out(arguments)),
                       arguments.resume, arguments.common);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -109,21 +199,32 @@ Verb add_generate(CLI::App& root)
                                          "Make motion of a source cloth: sheets in random "
                                          "orientation fall from random anchors");
     arguments->app = verb;
-    verb->add_option("--source", arguments->source, "Kind of source cloth");
+    verb->add_option("--source", arguments->source,
+                     "Kind of source cloth: springs, or fem for finite elements");
+    verb->add_option("--preset", arguments->preset,
+                     "Settings beneath those given; reference: the finite-element benchmark, "
+                     "docs/materials.md")
+        ->type_name("NAME");
     verb->add_option("--out", arguments->out, "Motion file to write")->type_name("FILE");
     verb->add_option("--rollouts", arguments->run.rollouts, "How many");
     verb->add_option("--seconds", arguments->run.seconds, "Length of each [s]");
     verb->add_option("--dt", arguments->run.dt, "Time step [s]");
-    verb->add_option("--substeps", arguments->substeps, "Steps per time step: a number, or auto");
+    verb->add_option("--substeps", arguments->substeps,
+                     "Steps per time step: a number, or auto for as many as are safe");
     verb->add_option("--stride", arguments->run.stride, "Time steps between stored frames");
-    verb->add_option("--anchors", arguments->run.anchors, "Pinned squares of particles");
-    verb->add_option("--anchor-size", arguments->run.anchor_size, "Particles along such a square");
+    verb->add_option("--anchors", arguments->run.anchors, "How many places are pinned");
+    verb->add_option("--anchor-size", arguments->run.anchor_size,
+                     "Particles along such a place when it is a square of a grid");
+    verb->add_option("--anchor-radius", arguments->anchor_radius,
+                     "Radius of such a place [m], which then is a disc");
     add_cloth(*verb, arguments->cloth);
+    verb->add_option("--density", arguments->density, "Mass per area [kg/m^2], instead of --mass");
+    add_mesh(*verb, arguments->mesh);
     add_environment(*verb, arguments->environment);
     verb->add_flag("--resume", arguments->resume, "Finish the file of an interrupted run");
     verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
     add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_generate(*arguments); }, stored_config};
+    return {verb, [arguments] { return run_generate(*arguments); }, stored_config, preset_config};
 }
 
 }  // namespace springtime::app

@@ -38,6 +38,12 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
     if (resume && fs::exists(out)) {
         old.emplace(out);
         check_same_config(old->header().config, header.config, "rollouts", out.string());
+        if (old->header().source_cloth != header.source_cloth) {
+            throw Error(
+                "{}: was made of another cloth: a mesh or a map has changed since; bring the old "
+                "one back, or write somewhere else",
+                out.string());
+        }
         if (int(old->rollout_count()) > run.rollouts) {
             throw Error("{}: holds {} rollouts already; ask for at least as many with --rollouts",
                         out.string(), old->rollout_count());

@@ -69,6 +69,24 @@ std::map<std::string, std::size_t> family_counts(const Cloth& cloth)
     return counts;
 }
 
+nlohmann::json triangles_json(const TriangleSet& triangles)
+{
+    if (triangles.triangle_count() == 0) return nullptr;
+    return {{"count", triangles.triangle_count()},
+            {"shear_stiffness", json_of(range_of(triangles.shear_stiffness))},
+            {"area_stiffness", json_of(range_of(triangles.area_stiffness))},
+            {"damping", json_of(range_of(triangles.damping))},
+            {"damping_kind", name_of(triangles.damping_kind)}};
+}
+
+nlohmann::json hinges_json(const HingeSet& hinges)
+{
+    if (hinges.hinge_count() == 0) return nullptr;
+    return {{"count", hinges.hinge_count()},
+            {"stiffness", json_of(range_of(hinges.stiffness))},
+            {"damping", json_of(range_of(hinges.damping))}};
+}
+
 nlohmann::json cloth_json(const Cloth& cloth)
 {
     nlohmann::json result{{"sheet",
@@ -80,9 +98,35 @@ nlohmann::json cloth_json(const Cloth& cloth)
                           {"families", family_counts(cloth)},
                           {"stiffness", json_of(range_of(cloth.springs.stiffness))},
                           {"damping", json_of(range_of(cloth.springs.damping))},
+                          {"triangles", triangles_json(cloth.triangles)},
+                          {"hinges", hinges_json(cloth.hinges)},
                           {"largest_stable_step", largest_stable_step(cloth, {})}};
     if (cloth.grid) result["grid"] = {cloth.grid->rows, cloth.grid->cols};
     return result;
+}
+
+void print_springs(const SpringSet& springs)
+{
+    if (springs.spring_count() == 0) return;
+    print_histogram("stiffness [N/m]", springs.stiffness);
+    print_histogram("damping [N s/m]", springs.damping);
+}
+
+void print_triangles(const TriangleSet& triangles)
+{
+    if (triangles.triangle_count() == 0) return;
+    print_histogram("shear stiffness of triangles [N/m]", triangles.shear_stiffness);
+    print_histogram("area stiffness of triangles [N/m]", triangles.area_stiffness);
+    print_histogram(
+        fmt::format("damping of triangles against {} [N s/m]", name_of(triangles.damping_kind)),
+        triangles.damping);
+}
+
+void print_hinges(const HingeSet& hinges)
+{
+    if (hinges.hinge_count() == 0) return;
+    print_histogram("stiffness of hinges [N m]", hinges.stiffness);
+    print_histogram("damping of hinges [N m s]", hinges.damping);
 }
 
 void print_cloth(const Cloth& cloth)
@@ -93,23 +137,27 @@ void print_cloth(const Cloth& cloth)
     if (cloth.grid) fmt::print(" (grid {} x {})", cloth.grid->rows, cloth.grid->cols);
     fmt::print("\nsprings    {}", cloth.springs.spring_count());
     for (const auto& [family, count] : family_counts(cloth)) fmt::print(", {} {}", count, family);
+    if (cloth_file_version(cloth) > 1) {
+        fmt::print("\ntriangles  {}\nhinges     {}", cloth.triangles.triangle_count(),
+                   cloth.hinges.hinge_count());
+    }
     fmt::print("\nstable up to a step of about {:.3g} s\n", largest_stable_step(cloth, {}));
-    if (cloth.springs.spring_count() == 0) return;
-    print_histogram("stiffness [N/m]", cloth.springs.stiffness);
-    print_histogram("damping [N s/m]", cloth.springs.damping);
+    print_springs(cloth.springs);
+    print_triangles(cloth.triangles);
+    print_hinges(cloth.hinges);
 }
 
 int inspect_cloth(const InspectArguments& arguments)
 {
     const Cloth cloth = read_cloth(arguments.file);
     if (!arguments.common.json) {
-        fmt::print("{}: cloth, version 1\n", arguments.file);
+        fmt::print("{}: cloth, version {}\n", arguments.file, cloth_file_version(cloth));
         print_cloth(cloth);
         return kDone;
     }
     nlohmann::json result = cloth_json(cloth);
     result.update({{"kind", "cloth"},
-                   {"version", 1},
+                   {"version", cloth_file_version(cloth)},
                    {"particles", cloth.particle_count()},
                    {"rollouts", nullptr},
                    {"landmarks", nullptr},

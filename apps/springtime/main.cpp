@@ -13,7 +13,7 @@ using namespace springtime::app;
 
 namespace {
 
-// [verb, stored settings, settings of --config, what the user gave]
+// [verb, what the user gave, settings of --config, stored settings, settings of --preset]
 std::vector<std::string> merged_arguments(const std::vector<Verb>& verbs,
                                           std::vector<std::string> arguments)
 {
@@ -32,9 +32,10 @@ std::vector<std::string> merged_arguments(const std::vector<Verb>& verbs,
         const auto more = config_arguments(*verb->app, read_text(path), path, given);
         given.insert(given.end(), more.begin(), more.end());
     }
-    if (const std::string stored = verb->stored_config ? verb->stored_config(given) : "";
-        !stored.empty()) {
-        const auto more = config_arguments(*verb->app, stored, "stored settings", given);
+    for (const auto& [beneath, name] : {std::pair{verb->stored_config, "stored settings"},
+                                        std::pair{verb->preset_config, "preset"}}) {
+        const std::string text = beneath ? beneath(given) : "";
+        const auto more = config_arguments(*verb->app, text, name, given);
         given.insert(given.end(), more.begin(), more.end());
     }
     given.insert(given.begin(), arguments[0]);

@@ -72,7 +72,7 @@ void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_star
         ->type_name("X Y Z");
 }
 
-Grid parse_grid(const std::string& text)
+Grid parse_grid(const std::string& text, const std::string& flag)
 {
     const auto x = text.find('x');
     Grid grid;
@@ -80,7 +80,9 @@ Grid parse_grid(const std::string& text)
         parse_int(text.data() + x + 1, text.data() + text.size(), grid.cols)) {
         return grid;
     }
-    throw Error("--grid '{}': give ROWSxCOLS, for example 32x32", text);
+    const bool file = flag == "--mesh";
+    throw Error("{} '{}': give ROWSxCOLS, for example 32x32{}", flag, text,
+                file ? ", or the name of an OBJ file, which ends in .obj" : "");
 }
 
 GridOptions grid_options(const std::string& text, const std::vector<std::string>& families)
@@ -116,7 +118,15 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
 {
     if (!(dt > 0)) throw Error("--dt {}: the time step must be positive", dt);
     const int stable = stable_substeps(cloth, environment, dt);
-    if (text == "auto") return stable;
+    if (text == "auto") {
+        if (stable > 1 && !quiet) {
+            fmt::print(stderr,
+                       "a time step of {:.3g} s is too long for this cloth: it takes {} "
+                       "sub-steps each\n",
+                       dt, stable);
+        }
+        return stable;
+    }
     int substeps = 0;
     if (!parse_int(text.data(), text.data() + text.size(), substeps) || substeps < 1) {
         throw Error("--substeps '{}': give a number of at least 1, or auto", text);

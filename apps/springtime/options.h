@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ struct CommonOptions {
     bool quiet = false;
     bool json = false;
 };
+
+// The flags of ClothOptions that mean springs, without their dashes.
+inline constexpr std::array kSpringFlags{"grid", "families", "stiffness", "damping"};
 
 // How a cloth of springs is made.
 struct ClothOptions {
@@ -46,9 +50,11 @@ GridOptions grid_options(const std::string& grid, const std::vector<std::string>
 
 Cloth make_cloth(const ClothOptions& options);
 Environment environment_from(const EnvironmentOptions& options, const Environment& otherwise);
-Grid parse_grid(const std::string& text);
+// `flag` is named when the text is no grid.
+Grid parse_grid(const std::string& text, const std::string& flag = "--grid");
 
-// "auto", or a number of sub-steps; warns on standard error when the step looks too long.
+// "auto", or a number of sub-steps. Says on standard error what auto chose, or warns when the step
+// looks too long.
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
                   double dt, bool quiet);
 

@@ -21,7 +21,7 @@ struct SimulateArguments {
     std::string out = "rollout.h5";
     double seconds = 8;
     std::optional<double> dt;
-    std::string substeps = "1";
+    std::string substeps = "auto";
     int stride = 40;
     bool overwrite = false;
     const CLI::App* app = nullptr;
@@ -205,7 +205,8 @@ Verb add_simulate(CLI::App& root)
     verb->add_option("--seconds", arguments->seconds, "How long [s]");
     verb->add_option("--dt", arguments->dt,
                      "Time step [s]; by default that of the start, else 0.001");
-    verb->add_option("--substeps", arguments->substeps, "Steps per time step: a number, or auto");
+    verb->add_option("--substeps", arguments->substeps,
+                     "Steps per time step: a number, or auto for as many as are safe");
     verb->add_option("--stride", arguments->stride, "Time steps between stored frames");
     add_environment(*verb, arguments->environment, true);
     verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");

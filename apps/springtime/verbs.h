@@ -14,7 +14,9 @@ struct Verb {
     CLI::App* app = nullptr;
     std::function<int()> run;
     // Settings that lie beneath everything the user gives, as TOML; may be empty.
-    std::function<std::string(const std::vector<std::string>& given)> stored_config;
+    std::function<std::string(const std::vector<std::string>& given)> stored_config{};
+    // The same, beneath the stored ones: what a preset sets.
+    std::function<std::string(const std::vector<std::string>& given)> preset_config{};
 };
 
 Verb add_generate(CLI::App& root);

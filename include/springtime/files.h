@@ -8,12 +8,15 @@
 #include "springtime/cloth.h"
 #include "springtime/handles.h"
 #include "springtime/motion.h"
+#include "springtime/triangle_mesh.h"
 
 // Files are written under a temporary name and renamed, so that an interrupted write never
 // destroys the last good one. Formats: docs/formats.md. Every reader throws Error that names the
 // file, what was found, what was needed and what to do.
 namespace springtime {
 
+// The version of the format that a cloth needs: 1 for springs alone, 2 for triangles and hinges.
+int cloth_file_version(const Cloth& cloth);
 std::string cloth_to_json(const Cloth& cloth);
 Cloth cloth_from_json(std::string_view text, std::string_view source);
 void write_cloth(const std::filesystem::path& path, const Cloth& cloth);
@@ -61,6 +64,9 @@ FileKind file_kind(const std::filesystem::path& path);
 // particles_named() knows and x, y, z the displacement from the start [m].
 Handles read_handle_paths(const std::filesystem::path& path, const Cloth& cloth,
                           const State& start);
+
+// A Wavefront OBJ file [m]; polygons are cut into triangles, normals and colours passed over.
+TriangleMesh read_obj(const std::filesystem::path& path);
 
 // parse_material() with maps read from PNG (grey-scale) and CSV files.
 MaterialField read_material(std::string_view text);

@@ -14,7 +14,9 @@ struct GenerateOptions {
     double dt = 1e-3;    // [s]
     int stride = 40;     // steps between stored frames
     int anchors = 2;
-    int anchor_size = 3;  // an anchor holds anchor_size x anchor_size particles
+    int anchor_size = 3;  // an anchor holds anchor_size x anchor_size particles of a grid
+    // [m]; above 0 an anchor is a disc of the sheet instead, and the cloth need not be a grid
+    double anchor_radius = 0;
     Environment environment;
     std::uint64_t seed = 1;
     int threads = 0;  // 0: all cores
@@ -27,7 +29,9 @@ using RolloutSink = std::function<void(int index, const Rollout&)>;
 // Throws Error unless rollouts of this cloth can be made with these options.
 void check_generate(const Cloth& cloth, const GenerateOptions& options);
 
-// Start and anchors of rollout `index`; depends on the seed and the index alone.
+// Start and anchors of rollout `index`; depends on the seed and the index alone. The rotation and
+// the places of discs are those of the sheet, whatever its particles: meshes of one sheet can be
+// compared rollout by rollout.
 struct RolloutStart {
     State state;
     Handles handles;

@@ -22,5 +22,6 @@
 #include "springtime/state.h"
 #include "springtime/surface.h"
 #include "springtime/train.h"
+#include "springtime/triangle_mesh.h"
 #include "springtime/vec3.h"
 #include "springtime/version.h"

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <mutex>
+#include <set>
 
 #include "core/parallel.h"
 #include "core/random.h"
@@ -36,7 +37,7 @@ Vec3d rotated(const Quaternion& q, const Vec3d& v)
 }
 
 // Squares of particles at random places that do not overlap.
-Handles random_anchors(const Grid& grid, const GenerateOptions& options, Random& random)
+Handles random_squares(const Grid& grid, const GenerateOptions& options, Random& random)
 {
     const int size = options.anchor_size;
     std::vector<std::pair<int, int>> corners;
@@ -64,11 +65,86 @@ Handles random_anchors(const Grid& grid, const GenerateOptions& options, Random&
     return handles;
 }
 
+double distance(const SheetPoint& a, const SheetPoint& b)
+{
+    return std::hypot(a.u - b.u, a.v - b.v);
+}
+
+// Centres of discs that do not overlap, uniform over the sheet. No particle has a say in it.
+std::vector<SheetPoint> random_centers(const Sheet& sheet, const GenerateOptions& options,
+                                       Random& random)
+{
+    const double radius = options.anchor_radius;
+    std::vector<SheetPoint> centers;
+    for (int tries = 0; static_cast<int>(centers.size()) < options.anchors; ++tries) {
+        if (tries == 10000) {
+            throw Error(
+                "generate: {} anchors of radius {} m do not fit on a sheet of {} m x {} m; ask for "
+                "fewer or smaller ones",
+                options.anchors, radius, sheet.length, sheet.width);
+        }
+        const double u = sheet.length * random.uniform(), v = sheet.width * random.uniform();
+        const bool overlaps =
+            std::any_of(centers.begin(), centers.end(), [&](const SheetPoint& other) {
+                return distance({u, v}, other) < 2 * radius;
+            });
+        if (!overlaps) centers.push_back({u, v});
+    }
+    return centers;
+}
+
+// The particles within the radius, or the nearest one where the mesh is too coarse to have any.
+std::vector<int> disc_particles(const Cloth& cloth, const SheetPoint& center, double radius)
+{
+    std::vector<int> inside;
+    int nearest = 0;
+    for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
+        const double away = distance(cloth.rest[p], center);
+        if (away <= radius) inside.push_back(static_cast<int>(p));
+        if (away < distance(cloth.rest[nearest], center)) nearest = static_cast<int>(p);
+    }
+    return inside.empty() ? std::vector<int>{nearest} : inside;
+}
+
+Handles random_discs(const Cloth& cloth, const GenerateOptions& options, Random& random)
+{
+    std::set<int> particles;  // sorted, and each once: two discs may have the same nearest one
+    for (const SheetPoint& center : random_centers(cloth.sheet, options, random)) {
+        const auto held = disc_particles(cloth, center, options.anchor_radius);
+        particles.insert(held.begin(), held.end());
+    }
+    return {{particles.begin(), particles.end()}, {}, {}};
+}
+
 // How many rollouts a thread may hold in memory at once, out of 2 GiB for all threads together.
 int rollouts_in_memory(const Cloth& cloth, std::size_t frames, int threads)
 {
     const double bytes = double(frames) * double(cloth.particle_count()) * 9 * sizeof(float);
     return static_cast<int>(std::max(1.0, 0x1p31 / (bytes * threads)));
+}
+
+void check_anchors(const Cloth& cloth, const GenerateOptions& options)
+{
+    const double radius = options.anchor_radius;
+    if (!std::isfinite(radius) || radius < 0) {
+        throw Error("generate: anchors of radius {} m; it must be finite and not negative", radius);
+    }
+    if (radius > 0) {
+        if (options.anchors >= 0) return;
+        throw Error("generate: {} anchors; the count must not be negative", options.anchors);
+    }
+    if (!cloth.grid) {
+        throw Error(
+            "generate: squares of particles need a grid, but the cloth is none; give a radius for "
+            "anchors that are discs");
+    }
+    const int side = std::min(cloth.grid->rows, cloth.grid->cols);
+    if (options.anchors < 0 || options.anchor_size < 1 || options.anchor_size > side) {
+        throw Error(
+            "generate: {} anchors of {} x {} particles; the count must not be negative and "
+            "the size 1 to {}",
+            options.anchors, options.anchor_size, options.anchor_size, side);
+    }
 }
 
 }  // namespace
@@ -77,7 +153,6 @@ void check_generate(const Cloth& cloth, const GenerateOptions& options)
 {
     check_cloth(cloth, "generate");
     check_environment(options.environment);
-    if (!cloth.grid) throw Error("generate: anchors need a grid cloth");
     if (options.rollouts < 1) throw Error("generate: {} rollouts; at least 1", options.rollouts);
     if (options.stride < 1) throw Error("generate: stride {}; at least 1 step", options.stride);
     if (!std::isfinite(options.seconds) || options.seconds > 1e6) {
@@ -90,13 +165,7 @@ void check_generate(const Cloth& cloth, const GenerateOptions& options)
             "--stride",
             options.seconds, options.dt * options.stride);
     }
-    const int side = std::min(cloth.grid->rows, cloth.grid->cols);
-    if (options.anchors < 0 || options.anchor_size < 1 || options.anchor_size > side) {
-        throw Error(
-            "generate: {} anchors of {} x {} particles; the count must not be negative and "
-            "the size 1 to {}",
-            options.anchors, options.anchor_size, options.anchor_size, side);
-    }
+    check_anchors(cloth, options);
 }
 
 RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, int index)
@@ -106,7 +175,8 @@ RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, in
     RolloutStart start{flat_state(cloth), {}};
     const Quaternion rotation = random_rotation(random);
     for (Vec3d& x : start.state.position) x = rotated(rotation, x);
-    start.handles = random_anchors(*cloth.grid, options, random);
+    start.handles = options.anchor_radius > 0 ? random_discs(cloth, options, random)
+                                              : random_squares(*cloth.grid, options, random);
     return start;
 }
 

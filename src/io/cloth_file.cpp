@@ -1,12 +1,12 @@
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "io/cloth_json.h"
+#include "io/json_node.h"
 #include "io/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -20,7 +20,7 @@ using nlohmann::json;
 
 constexpr std::string_view kFormat = "springtime-cloth";
 constexpr std::string_view kUnits = "m, kg, s, N";
-constexpr int kClothVersion = 1;
+constexpr int kNewestVersion = 2;
 
 // ---- Writing
 
@@ -55,16 +55,29 @@ std::string array_text(const std::vector<double>& values)
     return array_text(values.size(), [&](std::size_t i) { return number_text(values[i]); });
 }
 
+// One number when all are equal.
+std::string array_or_one_text(const std::vector<double>& values)
+{
+    const bool uniform =
+        std::all_of(values.begin(), values.end(), [&](double value) { return value == values[0]; });
+    return uniform ? number_text(values[0]) : array_text(values);
+}
+
+template <std::size_t N>
+std::string corners_text(const std::vector<std::array<int, N>>& corners)
+{
+    return array_text(corners.size(), [&](std::size_t i) {
+        return fmt::format("[{}]", fmt::join(corners[i], ", "));
+    });
+}
+
 std::string particles_text(const Cloth& cloth)
 {
     const auto rest = array_text(cloth.particle_count(), [&](std::size_t p) {
         return fmt::format("[{}, {}]", number_text(cloth.rest[p].u), number_text(cloth.rest[p].v));
     });
-    const bool uniform = std::all_of(cloth.mass.begin(), cloth.mass.end(),
-                                     [&](double mass) { return mass == cloth.mass[0]; });
     return fmt::format("{{\n    \"count\": {},\n    \"rest\": {},\n    \"mass\": {}\n  }}",
-                       cloth.particle_count(), rest,
-                       uniform ? number_text(cloth.mass[0]) : array_text(cloth.mass));
+                       cloth.particle_count(), rest, array_or_one_text(cloth.mass));
 }
 
 std::string springs_text(const SpringSet& springs)
@@ -75,144 +88,50 @@ std::string springs_text(const SpringSet& springs)
     const auto families = array_text(springs.spring_count(), [&](std::size_t s) {
         return fmt::format("{}", static_cast<int>(springs.family[s]));
     });
-    const auto ends = array_text(springs.spring_count(), [&](std::size_t s) {
-        return fmt::format("[{}, {}]", springs.ends[s][0], springs.ends[s][1]);
-    });
     return fmt::format(
         "{{\n    \"count\": {},\n    \"family_names\": {},\n    \"family\": {},\n"
         "    \"ends\": {},\n    \"rest_length\": {},\n    \"stiffness\": {},\n"
         "    \"damping\": {}\n  }}",
-        springs.spring_count(), names, families, ends, array_text(springs.rest_length),
-        array_text(springs.stiffness), array_text(springs.damping));
+        springs.spring_count(), names, families, corners_text(springs.ends),
+        array_text(springs.rest_length), array_text(springs.stiffness),
+        array_text(springs.damping));
+}
+
+std::string triangles_text(const TriangleSet& triangles)
+{
+    return fmt::format(
+        "{{\n    \"count\": {},\n    \"corners\": {},\n    \"shear_stiffness\": {},\n"
+        "    \"area_stiffness\": {},\n    \"damping\": {},\n    \"damping_kind\": \"{}\"\n  }}",
+        triangles.triangle_count(), corners_text(triangles.corners),
+        array_or_one_text(triangles.shear_stiffness), array_or_one_text(triangles.area_stiffness),
+        array_or_one_text(triangles.damping), name_of(triangles.damping_kind));
+}
+
+std::string hinges_text(const HingeSet& hinges)
+{
+    return fmt::format(
+        "{{\n    \"count\": {},\n    \"corners\": {},\n    \"stiffness\": {},\n"
+        "    \"damping\": {}\n  }}",
+        hinges.hinge_count(), corners_text(hinges.corners), array_or_one_text(hinges.stiffness),
+        array_or_one_text(hinges.damping));
+}
+
+// A file of version 2 leaves out the kinds of element that the cloth does not have.
+std::string elements_text(const Cloth& cloth)
+{
+    std::string text;
+    const auto add = [&](const char* key, const std::string& group) {
+        text += fmt::format(",\n  \"{}\": {}", key, group);
+    };
+    if (cloth.springs.spring_count() > 0 || cloth_file_version(cloth) == 1) {
+        add("springs", springs_text(cloth.springs));
+    }
+    if (cloth.triangles.triangle_count() > 0) add("triangles", triangles_text(cloth.triangles));
+    if (cloth.hinges.hinge_count() > 0) add("hinges", hinges_text(cloth.hinges));
+    return text;
 }
 
 // ---- Reading
-
-std::string_view kind_name(const json& value)
-{
-    switch (value.type()) {
-        case json::value_t::null:
-            return "null";
-        case json::value_t::object:
-            return "an object";
-        case json::value_t::array:
-            return "an array";
-        case json::value_t::string:
-            return "text";
-        case json::value_t::boolean:
-            return "true or false";
-        default:
-            return "a number";
-    }
-}
-
-// A value with the name it has in errors, such as springs.ends[3].
-class Node {
-  public:
-    Node(const json& value, std::string_view source, std::string name)
-        : value_(value), source_(source), name_(std::move(name))
-    {
-    }
-
-    bool is_array() const { return value_.is_array(); }
-    bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-
-    Node operator[](const char* key) const
-    {
-        const std::string name = name_.empty() ? key : name_ + "." + key;
-        if (!value_.is_object()) fail("an object");
-        const auto found = value_.find(key);
-        if (found == value_.end()) {
-            throw Error("{}: '{}' is missing; write it as docs/formats.md says", source_, name);
-        }
-        return {*found, source_, name};
-    }
-
-    Node entry(std::size_t index) const
-    {
-        return {value_[index], source_, fmt::format("{}[{}]", name_, index)};
-    }
-
-    std::size_t array_size() const
-    {
-        if (!value_.is_array()) fail("an array");
-        return value_.size();
-    }
-
-    // The size, which has to be `count`.
-    void check_size(std::size_t count, std::string_view of) const
-    {
-        if (array_size() == count) return;
-        throw Error("{}: '{}' has {} entries for {} {}; give one each", source_, name_,
-                    value_.size(), count, of);
-    }
-
-    double number() const
-    {
-        if (!value_.is_number()) fail("a number");
-        return value_.get<double>();
-    }
-
-    double positive() const
-    {
-        const double found = number();
-        if (!(found > 0)) {
-            throw Error("{}: '{}' is {}; it must be positive", source_, name_, found);
-        }
-        return found;
-    }
-
-    int integer(int least, int most) const
-    {
-        if (!value_.is_number_integer()) fail("an integer");
-        // An unsigned number may exceed what a signed one holds.
-        const bool huge = value_.is_number_unsigned() &&
-                          value_.get<std::uint64_t>() > std::uint64_t(std::max(most, 0));
-        const std::int64_t found = huge ? 0 : value_.get<std::int64_t>();
-        if (huge || found < least || found > most) {
-            throw Error("{}: '{}' is {}; {} to {} is needed", source_, name_, value_.dump(), least,
-                        most);
-        }
-        return static_cast<int>(found);
-    }
-
-    std::string text() const
-    {
-        if (!value_.is_string()) fail("text");
-        return value_.get<std::string>();
-    }
-
-    std::vector<double> numbers(std::size_t count, std::string_view of) const
-    {
-        check_size(count, of);
-        std::vector<double> all(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            all[i] = entry(i).number();
-        }
-        return all;
-    }
-
-    // The two entries of a pair.
-    std::array<Node, 2> pair() const
-    {
-        if (array_size() != 2) {
-            throw Error("{}: '{}' has {} entries; two are needed", source_, name_, value_.size());
-        }
-        return {entry(0), entry(1)};
-    }
-
-  private:
-    [[noreturn]] void fail(std::string_view needed) const
-    {
-        throw Error("{}: {} is {}; {} is needed", source_,
-                    name_.empty() ? "the whole" : fmt::format("'{}'", name_), kind_name(value_),
-                    needed);
-    }
-
-    const json& value_;
-    std::string_view source_;
-    std::string name_;
-};
 
 json parse(std::string_view text, std::string_view source)
 {
@@ -237,18 +156,25 @@ bool is_cloth(const json& document)
     return document.is_object() && format != document.end() && *format == kFormat;
 }
 
-void check_kind(const json& document, const Node& root, std::string_view source)
+void check_kind(const json& document, const JsonNode& root, std::string_view source)
 {
     if (!is_cloth(document)) {
         throw Error("{}: JSON without \"format\": \"{}\"; a cloth file is needed (docs/formats.md)",
                     source, kFormat);
     }
     const int version = root["version"].integer(1, std::numeric_limits<int>::max());
-    if (version > kClothVersion) {
+    if (version > kNewestVersion) {
         throw Error(
-            "{}: cloth file version {}, but springtime {} reads version {};"
+            "{}: cloth file version {}, but springtime {} reads versions 1 to {};"
             " update springtime",
-            source, version, kVersion, kClothVersion);
+            source, version, kVersion, kNewestVersion);
+    }
+    // What reads version 1 alone would silently lose them.
+    for (const char* key : {"triangles", "hinges"}) {
+        if (version == 1 && root.has(key)) {
+            throw Error("{}: has '{}', but says it is of version 1; make it version 2", source,
+                        key);
+        }
     }
     if (const std::string units = root["units"].text(); units != kUnits) {
         throw Error("{}: 'units' is \"{}\"; convert all numbers to \"{}\"", source, units, kUnits);
@@ -256,23 +182,36 @@ void check_kind(const json& document, const Node& root, std::string_view source)
 }
 
 // The claimed count must be that of the array, which alone decides how much is allocated.
-std::size_t checked_count(const Node& group, const char* array, std::string_view of)
+std::size_t checked_count(const JsonNode& group, const char* array, std::string_view of)
 {
     const std::size_t count = group["count"].integer(0, std::numeric_limits<int>::max());
     group[array].check_size(count, of);
     return count;
 }
 
-void read_particles(const Node& particles, Cloth& cloth)
+void read_particles(const JsonNode& particles, Cloth& cloth)
 {
     const std::size_t count = checked_count(particles, "rest", "particles");
-    const Node rest = particles["rest"], mass = particles["mass"];
+    const JsonNode rest = particles["rest"], mass = particles["mass"];
     for (std::size_t p = 0; p < count; ++p) {
-        const auto [u, v] = rest.entry(p).pair();
+        const auto [u, v] = rest.entry(p).tuple<2>();
         cloth.rest.push_back({u.number(), v.number()});
     }
-    cloth.mass = mass.is_array() ? mass.numbers(count, "particles")
-                                 : std::vector<double>(count, mass.number());
+    cloth.mass = mass.numbers_or_one(count, "particles");
+}
+
+// For each of `count` elements its N particles.
+template <std::size_t N>
+std::vector<std::array<int, N>> read_corners(const JsonNode& array, std::size_t count,
+                                             std::size_t particle_count)
+{
+    const int last = static_cast<int>(particle_count) - 1;
+    std::vector<std::array<int, N>> all(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto corners = array.entry(i).tuple<N>();
+        for (std::size_t k = 0; k < N; ++k) all[i][k] = corners[k].integer(0, last);
+    }
+    return all;
 }
 
 SpringFamily family_named(const std::string& name, std::string_view source)
@@ -285,10 +224,10 @@ SpringFamily family_named(const std::string& name, std::string_view source)
         source, name);
 }
 
-std::vector<SpringFamily> read_families(const Node& springs, std::size_t count,
+std::vector<SpringFamily> read_families(const JsonNode& springs, std::size_t count,
                                         std::string_view source)
 {
-    const Node names = springs["family_names"], indices = springs["family"];
+    const JsonNode names = springs["family_names"], indices = springs["family"];
     std::vector<SpringFamily> known;
     for (std::size_t i = 0; i < names.array_size(); ++i) {
         known.push_back(family_named(names.entry(i).text(), source));
@@ -301,16 +240,11 @@ std::vector<SpringFamily> read_families(const Node& springs, std::size_t count,
     return families;
 }
 
-SpringSet read_springs(const Node& springs, std::size_t particle_count, std::string_view source)
+SpringSet read_springs(const JsonNode& springs, std::size_t particle_count, std::string_view source)
 {
     SpringSet set;
     const std::size_t count = checked_count(springs, "ends", "springs");
-    const Node ends = springs["ends"];
-    const int last = static_cast<int>(particle_count) - 1;
-    for (std::size_t s = 0; s < count; ++s) {
-        const auto [a, b] = ends.entry(s).pair();
-        set.ends.push_back({a.integer(0, last), b.integer(0, last)});
-    }
+    set.ends = read_corners<2>(springs["ends"], count, particle_count);
     set.family = read_families(springs, count, source);
     set.rest_length = springs["rest_length"].numbers(count, "springs");
     set.stiffness = springs["stiffness"].numbers(count, "springs");
@@ -318,7 +252,55 @@ SpringSet read_springs(const Node& springs, std::size_t particle_count, std::str
     return set;
 }
 
+TriangleDamping damping_kind_named(const std::string& name, std::string_view source)
+{
+    for (const TriangleDamping kind : kTriangleDampings) {
+        if (name == name_of(kind)) return kind;
+    }
+    throw Error("{}: unknown damping kind \"{}\"; use deformation or strain", source, name);
+}
+
+TriangleSet read_triangles(const JsonNode& triangles, std::size_t particle_count,
+                           std::string_view source)
+{
+    TriangleSet set;
+    const std::size_t count = checked_count(triangles, "corners", "triangles");
+    set.corners = read_corners<3>(triangles["corners"], count, particle_count);
+    set.shear_stiffness = triangles["shear_stiffness"].numbers_or_one(count, "triangles");
+    set.area_stiffness = triangles["area_stiffness"].numbers_or_one(count, "triangles");
+    set.damping = triangles["damping"].numbers_or_one(count, "triangles");
+    set.damping_kind = damping_kind_named(triangles["damping_kind"].text(), source);
+    return set;
+}
+
+HingeSet read_hinges(const JsonNode& hinges, std::size_t particle_count)
+{
+    HingeSet set;
+    const std::size_t count = checked_count(hinges, "corners", "hinges");
+    set.corners = read_corners<4>(hinges["corners"], count, particle_count);
+    set.stiffness = hinges["stiffness"].numbers_or_one(count, "hinges");
+    set.damping = hinges["damping"].numbers_or_one(count, "hinges");
+    return set;
+}
+
+void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
+{
+    const std::size_t particles = cloth.particle_count();
+    if (root.has("springs") || root["version"].integer(1, kNewestVersion) == 1) {
+        cloth.springs = read_springs(root["springs"], particles, source);
+    }
+    if (root.has("triangles")) {
+        cloth.triangles = read_triangles(root["triangles"], particles, source);
+    }
+    if (root.has("hinges")) cloth.hinges = read_hinges(root["hinges"], particles);
+}
+
 }  // namespace
+
+int cloth_file_version(const Cloth& cloth)
+{
+    return cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0 ? 2 : 1;
+}
 
 bool is_cloth_text(std::string_view text, std::string_view source)
 {
@@ -334,27 +316,27 @@ std::string cloth_to_json(const Cloth& cloth)
     return fmt::format(
         "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"units\": \"{}\",\n"
         "  \"sheet\": {{\"length\": {}, \"width\": {}, \"mass\": {}}},\n{}"
-        "  \"particles\": {},\n  \"springs\": {}\n}}\n",
-        kFormat, kClothVersion, kUnits, number_text(cloth.sheet.length),
+        "  \"particles\": {}{}\n}}\n",
+        kFormat, cloth_file_version(cloth), kUnits, number_text(cloth.sheet.length),
         number_text(cloth.sheet.width), number_text(cloth.sheet.mass), grid, particles_text(cloth),
-        springs_text(cloth.springs));
+        elements_text(cloth));
 }
 
 Cloth cloth_from_json(std::string_view text, std::string_view source)
 {
     const json document = parse(text, source);
-    const Node root(document, source, "");
+    const JsonNode root(document, source, "");
     check_kind(document, root, source);
     Cloth cloth;
-    const Node sheet = root["sheet"];
+    const JsonNode sheet = root["sheet"];
     cloth.sheet = {sheet["length"].positive(), sheet["width"].positive(), sheet["mass"].positive()};
     if (root.has("grid")) {
-        const Node grid = root["grid"];
+        const JsonNode grid = root["grid"];
         constexpr int kMost = std::numeric_limits<int>::max();
         cloth.grid = Grid{grid["rows"].integer(1, kMost), grid["cols"].integer(1, kMost)};
     }
     read_particles(root["particles"], cloth);
-    cloth.springs = read_springs(root["springs"], cloth.particle_count(), source);
+    read_elements(root, source, cloth);
     check_cloth(cloth, source);
     return cloth;
 }

@@ -161,11 +161,11 @@ struct BlowUp {
 class Evaluation {
   public:
     Evaluation(const Cloth& surrogate, const MotionSource& motion, Device device, int threads,
-               const ProgressHook& progress)
+               const ProgressHook& progress, int substeps)
         : surrogate_(surrogate),
           reader_(surrogate, motion),
-          step_{motion.header.dt, motion.header.environment, device},
-          stride_(motion.header.stride),
+          step_{motion.header.dt / substeps, motion.header.environment, device},
+          stride_(motion.header.stride * substeps),
           threads_(thread_count(threads)),
           progress_(progress),
           order_(motion.frame_counts.size()),
@@ -276,8 +276,8 @@ void Evaluation::fail() const
     const StepReport& report = blow_up_.report;
     throw Failure(
         "rollout {}: the surrogate blew up: particle {} was the first to leave all bounds, in step "
-        "{} at {:.6g} s, with the motion's time step of {:.3g} s; its own largest stable step is "
-        "about {:.3g} s. Lower its stiffness and damping, or use motion with a shorter step",
+        "{} at {:.6g} s, with a time step of {:.3g} s; its own largest stable step is about {:.3g} "
+        "s. Use --substeps auto, or lower its stiffness and damping",
         blow_up_.rollout, report.particle, report.step, report.time, step_.dt,
         largest_stable_step(surrogate_, step_.environment));
 }
@@ -346,10 +346,11 @@ void compare(const std::vector<double>& ours, const std::vector<double>& theirs,
 }  // namespace
 
 MotionError surrogate_error(const Cloth& surrogate, const MotionSource& motion, Device device,
-                            int threads, const ProgressHook& progress)
+                            int threads, const ProgressHook& progress, int substeps)
 {
     check_motion(surrogate, motion);
-    return Evaluation(surrogate, motion, device, threads, progress).run();
+    if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
+    return Evaluation(surrogate, motion, device, threads, progress, substeps).run();
 }
 
 MotionError static_error(const Cloth& surrogate, const MotionSource& motion)
@@ -368,6 +369,11 @@ MotionError handles_error(const Cloth& surrogate, const MotionSource& motion)
 ParameterError parameter_error(const Cloth& cloth, const Cloth& truth)
 {
     const SpringSet &ours = cloth.springs, &theirs = truth.springs;
+    if (theirs.spring_count() == 0 && truth.triangles.triangle_count() > 0) {
+        throw Error(
+            "the truth is a sheet of finite elements, without springs to compare with; compare the "
+            "motion alone");
+    }
     check_same_springs(ours, theirs);
     ParameterError error;
     compare(ours.stiffness, theirs.stiffness, ours.family, error.stiffness,

@@ -1,0 +1,171 @@
+// OpenVDB is used here and nowhere else: its headers cost a good part of a minute.
+#include "springtime/triangle_mesh.h"
+
+#include <openvdb/math/Proximity.h>
+#include <openvdb/openvdb.h>
+#include <openvdb/tools/MeshToVolume.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "io/mesh_geometry.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+constexpr double kMostPoints = 1 << 26;  // 256 MiB
+
+void check_length(double value, std::string_view what)
+{
+    if (std::isfinite(value) && value > 0) return;
+    throw Error("distance grid: {} is {} m; it must be finite and positive", what, value);
+}
+
+// Box and spacing, without distances.
+DistanceGrid empty_grid(const TriangleMesh& mesh, double spacing, double band)
+{
+    const Bounds bounds = bounds_of(welded(mesh).points);
+    DistanceGrid grid;
+    grid.spacing = spacing;
+    double count = 1;
+    std::array<double, 3> size;
+    for (int axis = 0; axis < 3; ++axis) {
+        grid.origin[axis] = bounds.low[axis] - band;
+        size[axis] = 1 + std::ceil((bounds.high[axis] - bounds.low[axis] + 2 * band) / spacing);
+        count *= size[axis];
+    }
+    if (count > kMostPoints) {
+        throw Error(
+            "distance grid: {} x {} x {} points with {} m between them; at most {} fit, so choose "
+            "a "
+            "larger spacing",
+            size[0], size[1], size[2], spacing, kMostPoints);
+    }
+    for (int axis = 0; axis < 3; ++axis) grid.size[axis] = static_cast<int>(size[axis]);
+    return grid;
+}
+
+// The mesh with the points of the grid at whole coordinates.
+struct ScaledMesh {
+    std::vector<openvdb::Vec3s> points;
+    std::vector<openvdb::Vec3I> triangles;
+
+    ScaledMesh(const TriangleMesh& mesh, const DistanceGrid& frame)
+    {
+        for (const Vec3d& p : mesh.points) {
+            const Vec3d x = (1 / frame.spacing) * (p - frame.origin);
+            points.emplace_back(x.x, x.y, x.z);
+        }
+        for (const auto& [a, b, c] : mesh.triangles) triangles.emplace_back(a, b, c);
+    }
+    double distance(int triangle, const openvdb::Vec3d& x) const
+    {
+        const openvdb::Vec3I& corners = triangles[triangle];
+        openvdb::Vec3d weights;
+        const openvdb::Vec3d nearest = openvdb::math::closestPointOnTriangleToPoint(
+            points[corners[0]], points[corners[1]], points[corners[2]], x, weights);
+        return (nearest - x).length();
+    }
+};
+
+// One entry for each point of the grid.
+struct Nearest {
+    std::array<int, 3> size;
+    std::vector<float> distance;  // signed, in units of the spacing
+    std::vector<int> triangle;    // -1 where none is within the band
+
+    std::size_t index(int x, int y, int z) const
+    {
+        return (std::size_t(z) * size[1] + y) * size[0] + x;
+    }
+};
+
+Nearest nearest_by_openvdb(const ScaledMesh& mesh, const std::array<int, 3>& size, double band)
+{
+    const openvdb::tools::QuadAndTriangleDataAdapter<openvdb::Vec3s, openvdb::Vec3I> surface(
+        mesh.points, mesh.triangles);
+    openvdb::util::NullInterrupter nobody;
+    openvdb::Int32Grid triangles(-1);
+    const auto unit = openvdb::math::Transform::createLinearTransform(1);
+    // Renormalizing smooths surfaces that cut themselves, but moves sound ones.
+    const auto distances = openvdb::tools::meshToVolume<openvdb::FloatGrid>(
+        nobody, surface, *unit, static_cast<float>(band), std::numeric_limits<float>::max(),
+        openvdb::tools::DISABLE_RENORMALIZATION, &triangles);
+    Nearest nearest{size, {}, {}};
+    const auto distance = distances->getConstAccessor();
+    const auto triangle = triangles.getConstAccessor();
+    for (int z = 0; z < size[2]; ++z) {
+        for (int y = 0; y < size[1]; ++y) {
+            for (int x = 0; x < size[0]; ++x) {
+                nearest.distance.push_back(distance.getValue({x, y, z}));
+                const bool known = triangle.isValueOn({x, y, z});
+                nearest.triangle.push_back(known ? triangle.getValue({x, y, z}) : -1);
+            }
+        }
+    }
+    return nearest;
+}
+
+// Takes the triangle of a neighbour where that is nearer than the own one.
+void try_neighbor(Nearest& nearest, const ScaledMesh& mesh, std::size_t at, std::size_t neighbor,
+                  const openvdb::Vec3d& x)
+{
+    const int triangle = nearest.triangle[neighbor];
+    if (triangle < 0 || triangle == nearest.triangle[at]) return;
+    const auto found = static_cast<float>(mesh.distance(triangle, x));
+    if (found >= std::abs(nearest.distance[at])) return;
+    nearest.distance[at] = std::copysign(found, nearest.distance[at]);
+    nearest.triangle[at] = triangle;
+}
+
+// Visits the 13 of the 26 neighbours that come before (step 1) or after (step -1) a point.
+template <class Visit>
+void for_half_of_neighbors(int step, Visit visit)
+{
+    for (int i = 0; i < 13; ++i)
+        visit(step * (i % 3 - 1), step * (i / 3 % 3 - 1), step * (i / 9 - 1));
+}
+
+// OpenVDB hands triangles on from neighbour to neighbour in the order of its blocks, which leaves
+// errors of up to half a spacing. Handing them on again, forwards and then backwards, leaves
+// a hundredth, and that deep inside only.
+void refine(Nearest& nearest, const ScaledMesh& mesh)
+{
+    const auto [nx, ny, nz] = nearest.size;
+    const auto visit = [&](int i, int step) {
+        const int x = i % nx, y = i / nx % ny, z = i / nx / ny;
+        for_half_of_neighbors(step, [&](int dx, int dy, int dz) {
+            const int ox = x + dx, oy = y + dy, oz = z + dz;
+            if (ox < 0 || oy < 0 || oz < 0 || ox >= nx || oy >= ny || oz >= nz) return;
+            try_neighbor(nearest, mesh, i, nearest.index(ox, oy, oz), openvdb::Vec3d(x, y, z));
+        });
+    };
+    const int count = nx * ny * nz;
+    for (int i = 0; i < count; ++i) visit(i, 1);
+    for (int i = count - 1; i >= 0; --i) visit(i, -1);
+}
+
+}  // namespace
+
+DistanceGrid make_distance_grid(const TriangleMesh& closed, double spacing, double band)
+{
+    check_length(spacing, "the spacing");
+    check_length(band, "the band");
+    check_closed(closed, "distance grid: mesh");
+    DistanceGrid grid = empty_grid(closed, spacing, band);
+    const ScaledMesh mesh(welded(closed), grid);
+    // OpenVDB leaves gaps at the rim of its band, so it gets a wider one.
+    Nearest nearest = nearest_by_openvdb(mesh, grid.size, band / spacing + 2);
+    refine(nearest, mesh);
+    for (const float distance : nearest.distance) {
+        grid.distance.push_back(static_cast<float>(std::min(spacing * distance, band)));
+    }
+    return grid;
+}
+
+}  // namespace springtime

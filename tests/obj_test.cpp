@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include "springtime/files.h"
+#include "temp_folder.h"
+
+namespace springtime {
+namespace {
+
+class ObjFile : public testing::Test {
+  protected:
+    TriangleMesh read(const std::string& text)
+    {
+        write_bytes(path_, text);
+        return read_obj(path_);
+    }
+    // What follows the path in the message.
+    std::string fault(const std::string& text)
+    {
+        const std::string message = error_of([&] { read(text); });
+        EXPECT_TRUE(message.starts_with(path_.string())) << message;
+        return message.substr(std::min(path_.string().size(), message.size()));
+    }
+
+    TempFolder folder_;
+    std::filesystem::path path_ = folder_ / "mesh.obj";
+};
+
+constexpr const char* kSquare = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n";
+
+TEST_F(ObjFile, PointsKeepTheirOrderAndAllDigits)
+{
+    const TriangleMesh mesh = read(
+        "# made by hand\r\no thing\r\nv 0.1 -2.5e-3 3 \r\nv 1 2 3 1.0\nv\t4 5 .5\nvn 0 0 1\n"
+        "vt 0 0\ng part\nusemtl none\ns off\nf 1/1/1 2//1 3/1\n");
+    ASSERT_EQ(mesh.points.size(), 3u);
+    // The loader multiplies digits up, which may cost the last bit of a double.
+    EXPECT_DOUBLE_EQ(mesh.points[0].x, 0.1);
+    EXPECT_DOUBLE_EQ(mesh.points[0].y, -2.5e-3);
+    EXPECT_EQ(mesh.points[1].z, 3);
+    EXPECT_DOUBLE_EQ(mesh.points[2].z, 0.5);
+    EXPECT_EQ(mesh.triangles, (std::vector<std::array<int, 3>>{{0, 1, 2}}));
+}
+
+TEST_F(ObjFile, IndicesMayCountBackwards)
+{
+    const TriangleMesh mesh = read(std::string(kSquare) + "f -4 -3 -2\nv 9 9 9\nf -5 -3 -2\n");
+    EXPECT_EQ(mesh.triangles, (std::vector<std::array<int, 3>>{{0, 1, 2}, {0, 2, 3}}));
+}
+
+TEST_F(ObjFile, PolygonsBecomeTrianglesOfTheSameAreaAndFront)
+{
+    const auto area = [](const TriangleMesh& mesh) {
+        Vec3d sum;
+        for (const auto& [a, b, c] : mesh.triangles) {
+            sum += 0.5 * cross(mesh.points[b] - mesh.points[a], mesh.points[c] - mesh.points[a]);
+        }
+        return sum;
+    };
+    const TriangleMesh square = read(std::string(kSquare) + "f 1 2 3 4\n");
+    EXPECT_EQ(square.triangles.size(), 2u);
+    EXPECT_DOUBLE_EQ(area(square).z, 1);
+    // An ell: six corners, one of them reflex, area 3.
+    const TriangleMesh ell =
+        read("v 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\nf 1 2 3 4 5 6\n");
+    EXPECT_EQ(ell.triangles.size(), 4u);
+    EXPECT_DOUBLE_EQ(area(ell).z, 3);
+    double sum = 0;  // equals the above only if no triangle is upside down
+    for (const auto& triangle : ell.triangles) sum += std::abs(area({ell.points, {triangle}}).z);
+    EXPECT_DOUBLE_EQ(sum, 3);
+}
+
+TEST_F(ObjFile, SeveralObjectsAreOneMesh)
+{
+    const TriangleMesh mesh = read(std::string("o a\n") + kSquare + "f 1 2 3\no b\nf 1 3 4\n");
+    EXPECT_EQ(mesh.triangles.size(), 2u);
+}
+
+TEST_F(ObjFile, Errors)
+{
+    EXPECT_EQ(error_of([&] { read_obj(folder_ / "none.obj"); }),
+              (folder_ / "none.obj").string() + ": no such file; check the name");
+    EXPECT_EQ(fault(""), ": no faces; an OBJ file with v and f lines is needed");
+    EXPECT_EQ(fault(kSquare), ": no faces; an OBJ file with v and f lines is needed");
+    EXPECT_EQ(fault("v 0 0 0\nv 1 nan 0\nf 1 2 1\n"),
+              ":2: y of a point is 'nan'; a finite number is needed");
+    EXPECT_EQ(fault("v 0 0 1e999\nf 1 1 1\n"),
+              ":1: z of a point is '1e999'; a finite number is needed");
+    EXPECT_EQ(fault("v 0 x 0\nf 1 1 1\n"), ":1: y of a point is 'x'; a finite number is needed");
+    EXPECT_EQ(fault("v 0 0\nf 1 1 1\n"), ":1: z of a point is ''; a finite number is needed");
+    const std::string range = "; a point from 1 to 4, or from -1 to -4, is needed";
+    for (const std::string bad : {"5", "0", "-5", "1.5", "a", "99999999999999999999", "/1"}) {
+        EXPECT_EQ(fault(std::string(kSquare) + "f 1 2 " + bad + "\n"),
+                  ":5: a face has corner '" + bad + "'" + range);
+    }
+    EXPECT_EQ(fault(std::string(kSquare) + "f 1 2\n"), ":5: a face has 2 corners; 3 are needed");
+}
+
+}  // namespace
+}  // namespace springtime
