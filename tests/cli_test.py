@@ -14,6 +14,23 @@ import unittest
 PROGRAM = sys.argv[1]
 SMALL = ["--grid", "8x8", "--mass", "6.4", "--seconds", "0.4", "--stride", "20"]
 
+# A closed mesh: a cube of 1 m.
+BLOCK = """v 0 0 0
+v 1 0 0
+v 1 1 0
+v 0 1 0
+v 0 0 1
+v 1 0 1
+v 1 1 1
+v 0 1 1
+f 1 4 3 2
+f 5 6 7 8
+f 1 2 6 5
+f 2 3 7 6
+f 3 4 8 7
+f 4 1 5 8
+"""
+
 
 class CommandLine(unittest.TestCase):
     def setUp(self):
@@ -382,6 +399,65 @@ class CommandLine(unittest.TestCase):
             lowest = file["rollouts/000000/position"][-1, :, 1].min()
         self.assertAlmostEqual(lowest, -9.81e-6 * 500 * 501 / 2, places=4)
 
+    # ---- obstacles -------------------------------------------------------------------------
+
+    def test_drapes_until_rest_on_all_that_can_be_named(self):
+        (self.folder / "block.obj").write_text(BLOCK)
+        (self.folder / "two.toml").write_text(
+            "[[obstacle]]\nkind = 'sphere'\nradius = 0.3\nposition = [0, -0.4, 0]\n"
+            "[[obstacle]]\nkind = 'plane'\nposition = [0, -1, 0]\nfriction = 0.8\n")
+        sheet = ["--length", "2", "--width", "2", "--anchors", "0", "--rollouts", "1"]
+        self.run_it("generate", "--source", "fem", "--mesh", "9x9", "--out", "f.h5", "--quiet",
+                    "--mass", "0.5", "--anchor-radius", "0.1", *sheet, "--seconds", "0.1")
+        self.run_it("generate", "--grid", "10x10", "--mass", "0.5", "--stiffness", "20",
+                    "--damping", "0.05", "--out", "s.h5", "--quiet", *sheet, "--seconds", "0.1")
+        for cloth in ("f.cloth.json", "s.cloth.json"):
+            for obstacle in ("floor", "sphere", "table", "animal", "block.obj", "two.toml"):
+                result = json.loads(self.run_it(
+                    "simulate", cloth, "--obstacle", obstacle, "--obstacle", "two.toml",
+                    "--until-rest", "--seconds", "60", "--drag", "4", "--json", "--quiet",
+                    "--overwrite", "--out", "r.h5").stdout)
+                self.assertTrue(result["settled"], (cloth, obstacle, result))
+                self.assertLess(result["seconds"], 60)
+                # Whatever touches is 2/500 m away, the thickness, but for notches.
+                self.assertLess(result["deepest_point"], 0, (cloth, obstacle))
+                self.assertGreater(result["deepest_point"], -0.02)
+        self.assertTrue(self.inspect("r.h5")["contact"])
+        for verb in (["train", "r.h5", "--out", "run"], ["evaluate", "s.cloth.json", "r.h5"]):
+            self.assertIn("without contact", self.run_it(*verb, code=2).stderr)
+
+    def test_rest_is_told_in_words(self):
+        self.generate("m.h5", "--rollouts", "1", "--anchors", "0")
+        told = self.run_it("simulate", "m.cloth.json", "--obstacle", "floor", "--until-rest",
+                           "--seconds", "20", "--self-distance", "auto")
+        self.assertIn("settled after", told.stdout)
+        self.assertIn("below the level sheet", told.stderr)
+        told = self.run_it("simulate", "m.cloth.json", "--until-rest", "--seconds", "1", "--out",
+                           "falls.h5")
+        self.assertIn("not settled after 1 s", told.stdout)
+
+    def test_a_moving_obstacle_carries_the_cloth(self):
+        (self.folder / "lift.toml").write_text(
+            "[[obstacle]]\nkind = 'plane'\nfriction = 1\n"
+            "path = [[0, 0, -0.05, 0], [1, 0, -0.05, 0], [3, 1.5, 0.75, 0]]\n")
+        self.generate("m.h5", "--rollouts", "1", "--anchors", "0")
+        result = json.loads(self.run_it("simulate", "m.cloth.json", "--obstacle", "lift.toml",
+                                        "--seconds", "4", "--json").stdout)
+        self.assertAlmostEqual(result["lowest_point"], 0.75 + 15.5 / 500, places=4)
+
+    def test_obstacles_that_are_none(self):
+        self.generate("m.h5", "--rollouts", "1")
+        (self.folder / "open.obj").write_text(BLOCK.rsplit("f ", 1)[0])
+        for more, message in (
+            (["--obstacle", "ghost"], "ghost"),
+            (["--obstacle", "none.obj"], "none.obj"),
+            (["--obstacle", "open.obj"], "open"),
+            (["--thickness", "-1"], "thickness -1 m: it must be finite and not negative"),
+            (["--self-distance", "far"], "--self-distance 'far': give a distance"),
+            (["--until-rest", "--rest-speed", "0"], "--rest-speed 0: it must be positive"),
+        ):
+            self.assertIn(message, self.run_it("simulate", "m.cloth.json", *more, code=2).stderr)
+
     def test_a_blow_up_is_reported_and_warned_of(self):
         self.run_it("generate", "--out", "m.h5", "--grid", "8x8", "--mass", "0.01", "--rollouts",
                     "1", "--seconds", "0.1", "--quiet")
@@ -619,7 +695,7 @@ class CommandLine(unittest.TestCase):
             (["train", "m.h5", "--validation-share", "2"], "validation"),
             (["train", "m.h5", "--validate-every", "-3"], "at least 1 each"),
             (["train", "--resume", "nowhere"], "nowhere"),
-            (["reproduce", "gravity"], "no such experiment; there is: reconstruction"),
+            (["reproduce", "gravity"], "no such experiment; there are reconstruction, locking and drape"),
         ):
             self.assertIn(message, self.run_it(*arguments, "--out", "x", code=2).stderr)
             self.assertFalse((self.folder / "x").exists())  # nothing to clear away
@@ -637,6 +713,33 @@ class CommandLine(unittest.TestCase):
         self.assertIn("| single pass | 6 |", (self.folder / "r/result.md").read_text())
 
     # ---- demo ------------------------------------------------------------------------------
+
+    def test_reproduce_locking_and_drape(self):
+        self.run_it("reproduce", "locking", "--scale", "smoke", "--out", "l", "--quiet")
+        result = json.loads((self.folder / "l/result.json").read_text())
+        for case in ("fold-aligned-with-bending", "fold-misaligned-with-bending",
+                     "fold-aligned-without-bending", "fold-misaligned-without-bending", "table"):
+            fine, coarse, surrogate, homogeneous = result[case]["sheets"]
+            self.assertNotIn("to_fine", fine)
+            self.assertAlmostEqual(result[case]["surrogate_over_coarse"],
+                                   surrogate["to_fine"]["surface"]["rms"]
+                                   / coarse["to_fine"]["surface"]["rms"])
+            # The nearest point of a surface is never farther than the same point of the sheet,
+            # and the mesh whose particles are compared lies within its own surface.
+            self.assertLessEqual(coarse["to_fine"]["surface"]["rms"], coarse["to_fine"]["rmse"])
+        held = result["fold-misaligned-with-bending"]["sheets"][1]["corner_sag"]
+        self.assertEqual((held["corner-ne"], held["corner-sw"]), (0, 0))
+        self.assertGreater(held["corner-nw"], 0.1)
+        self.assertIn("Drape on a square table", (self.folder / "l/result.md").read_text())
+
+        (self.folder / "block.obj").write_text(BLOCK)
+        self.run_it("reproduce", "drape", "--scale", "smoke", "--out", "d", "--quiet",
+                    "--obstacle", "block.obj")
+        drapes = json.loads((self.folder / "d/result.json").read_text())["drapes"]
+        self.assertEqual([d["obstacle"] for d in drapes], ["animal", "block.obj"])
+        for drape in drapes:
+            self.assertGreater(drape["source_to_fine"]["surface"]["rms"], 0)
+        self.assertTrue((self.folder / "d/smoke/block/surrogate-8x8.png").exists())
 
     def test_demo_writes_what_it_says(self):
         text = self.run_it("demo", "--seconds", "0.4", "--grid", "12x12", "--quiet").stdout

@@ -38,6 +38,7 @@ MotionHeader sample_header()
     header.environment = {{0, -9.81, 0.5}, 0.25, {1, 2, 3}};
     header.seed = 0xfedcba9876543210;
     header.rollouts_planned = 9;
+    header.contact = true;
     header.config = "rollouts = 9\n# \xc3\xa9t\xc3\xa9\n";
     header.source_cloth = "{\"format\": \"springtime-cloth\"}";
     return header;
@@ -214,6 +215,7 @@ TEST_F(MotionFile, KeepsTheHeaderExactly)
     EXPECT_EQ(found.environment.drag, wrote.environment.drag);
     EXPECT_EQ(found.seed, wrote.seed);
     EXPECT_EQ(found.rollouts_planned, wrote.rollouts_planned);
+    EXPECT_EQ(found.contact, wrote.contact);
     EXPECT_EQ(found.config, wrote.config);
     EXPECT_EQ(found.source_cloth, wrote.source_cloth);
     ASSERT_EQ(found.rest.size(), wrote.rest.size());
@@ -530,7 +532,7 @@ TEST_F(MotionFile, OptionalAttributesMayBeAbsent)
     write_sample(path);
     {
         Edit edit(path);
-        for (const char* optional : {"generator", "seed", "rollouts_planned"}) {
+        for (const char* optional : {"generator", "seed", "rollouts_planned", "contact"}) {
             edit.remove_attribute(optional);
         }
         edit.remove("/config");
@@ -539,6 +541,7 @@ TEST_F(MotionFile, OptionalAttributesMayBeAbsent)
     const MotionReader reader(path);
     EXPECT_EQ(reader.header().seed, 0u);
     EXPECT_EQ(reader.header().rollouts_planned, 0);
+    EXPECT_FALSE(reader.header().contact);
     EXPECT_EQ(reader.header().config, "");
     expect_same(reader.read(0), sample_rollout(5, 1));
 }

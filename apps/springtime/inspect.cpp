@@ -216,6 +216,7 @@ nlohmann::json motion_json(const MotionReader& motion, const MotionRanges& range
                           {"version", motion.version()},
                           {"rollouts", motion.rollout_count()},
                           {"rollouts_planned", header.rollouts_planned},
+                          {"contact", header.contact},
                           {"landmarks", header.landmark_count()},
                           {"particles", nullptr},
                           {"springs", nullptr},

@@ -72,6 +72,56 @@ void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_star
         ->type_name("X Y Z");
 }
 
+void add_contact_flags(CLI::App& verb, ContactOptions& options)
+{
+    verb.add_option("--obstacle", options.obstacles,
+                    "What the cloth falls on, can be repeated: a TOML file (docs/obstacles.md), a "
+                    "closed OBJ mesh, or floor, sphere, table, animal")
+        ->allow_extra_args(false)
+        ->take_all()
+        ->default_str("")
+        ->type_name("FILE|NAME");
+    verb.add_option("--thickness", options.thickness,
+                    "Distance kept between cloth and obstacles [m]; by default 1/500 of the sheet");
+    verb.add_option("--friction", options.friction,
+                    "Coulomb friction of all obstacles, instead of their own");
+    verb.add_option("--self-distance", options.self_distance,
+                    "Distance that the cloth keeps from itself [m]; 0: it passes through itself; "
+                    "auto: half the distance of neighbouring particles");
+}
+
+double self_distance_from(const std::string& text, const Cloth& cloth)
+{
+    if (text == "auto") return 0.5 * smallest_spacing(cloth);
+    double distance = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), distance);
+    if (status != std::errc() || end != text.data() + text.size() || !(distance >= 0)) {
+        throw Error("--self-distance '{}': give a distance in metres, or auto", text);
+    }
+    return distance;
+}
+
+void add_contact(SimulationOptions& to, const ContactOptions& options, const Sheet& sheet,
+                 bool quiet)
+{
+    const double side = std::min(sheet.length, sheet.width);
+    to.thickness = options.thickness.value_or(std::max(sheet.length, sheet.width) / 500);
+    // Bare shapes lie below the middle of the flat sheet, half as wide as it.
+    const ObstacleFit fit{0.5 * side, {0, -to.thickness - 0.01 * side, 0}};
+    for (const std::string& source : options.obstacles) {
+        for (Obstacle& obstacle : read_obstacles(source, fit)) {
+            if (options.friction) obstacle.friction = *options.friction;
+            to.obstacles.push_back(std::move(obstacle));
+        }
+        if (!quiet && !source.ends_with(".toml")) {
+            fmt::print(stderr,
+                       "{}: {:.3g} m wide, its top {:.3g} m below the level sheet; write a TOML "
+                       "file (docs/obstacles.md) to size and place it yourself\n",
+                       source, fit.size, -fit.top.y);
+        }
+    }
+}
+
 Grid parse_grid(const std::string& text, const std::string& flag)
 {
     const auto x = text.find('x');
@@ -151,6 +201,7 @@ MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, in
     header.environment = options.environment;
     header.seed = seed;
     header.rollouts_planned = rollouts;
+    header.contact = !options.obstacles.empty() || options.self_distance > 0;
     header.config = std::move(config);
     header.source_cloth = cloth_to_json(cloth);
     return header;

@@ -40,10 +40,24 @@ struct EnvironmentOptions {
     std::optional<double> drag;
 };
 
+// What the cloth may touch.
+struct ContactOptions {
+    std::vector<std::string> obstacles;
+    std::optional<double> thickness, friction;
+    std::string self_distance = "0";
+};
+
 void add_common(CLI::App& verb, CommonOptions& options);
 void add_cloth(CLI::App& verb, ClothOptions& options);
 // `from_start`: what is not given comes from the start of the run, if that knows it.
 void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_start = false);
+
+void add_contact_flags(CLI::App& verb, ContactOptions& options);
+// Reads the obstacles; says on standard error where bare ones were put.
+void add_contact(SimulationOptions& to, const ContactOptions& options, const Sheet& sheet,
+                 bool quiet);
+// "auto" is half the distance of neighbouring particles. [m]
+double self_distance_from(const std::string& text, const Cloth& cloth);
 
 void add_families(CLI::App& verb, std::vector<std::string>& families);
 GridOptions grid_options(const std::string& grid, const std::vector<std::string>& families);

@@ -48,7 +48,7 @@ MeshOptions reference_material()
         "patch 0.34-0.66 0.34-0.66 = 1200";
     options.damping = "0.3";
     options.damping_kind = "deformation";
-    options.bending = "0.023";
+    options.bending = fmt::format("{}", kReferenceBending);
     options.bending_time = 1e-3;
     return options;
 }
@@ -67,10 +67,12 @@ GenerateOptions reference_run()
     return run;
 }
 
-Cloth reference_cloth(const Grid& mesh, MeshCut cut)
+Cloth reference_cloth(const Grid& mesh, MeshCut cut, double bending)
 {
+    MeshOptions material = reference_material();
+    material.bending = fmt::format("{}", bending);
     return make_mesh_cloth(kReferenceSheet, make_grid_mesh(kReferenceSheet, mesh, cut),
-                           mesh_material_from(reference_material()));
+                           mesh_material_from(material));
 }
 
 std::string preset_settings(const std::string& name, const std::vector<std::string>& given)

@@ -11,11 +11,12 @@ namespace springtime::app {
 // Everything that defines it is here; docs/materials.md tells it in words.
 inline constexpr Sheet kReferenceSheet{15.5, 15.5, 30};
 inline constexpr Grid kReferenceMesh{31, 31};
+inline constexpr double kReferenceBending = 0.023;  // B [N m]
 MeshOptions reference_material();
 // Two discs of 1 m, 8 s at 1 ms, and drag. Seed, threads and number of rollouts are free.
 GenerateOptions reference_run();
-// The sheet at another resolution or cut.
-Cloth reference_cloth(const Grid& mesh, MeshCut cut);
+// The sheet at another resolution or cut, or with another rigidity [N m].
+Cloth reference_cloth(const Grid& mesh, MeshCut cut, double bending = kReferenceBending);
 
 // The settings that a preset of `generate` puts beneath those that are given, as TOML. What is
 // given in another way, such as a density for a mass, is left out. Throws Error for an unknown

@@ -1,273 +1,84 @@
-#include <filesystem>
-#include <nlohmann/json.hpp>
+#include "reproduce.h"
 
 #include "config.h"
 #include "generating.h"
-#include "progress.h"
-#include "training.h"
 #include "verbs.h"
 
 namespace springtime::app {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-struct ReproduceArguments {
-    CommonOptions common;
-    std::string experiment, out = "reproduction", scale = "full";
-};
+namespace {
 
-// How much of it: the published budget, a first look, or just a test that all parts work.
-struct Scale {
-    std::string grid;
-    double mass;  // [kg], 0.1 for every particle
-    double seconds;
-    int rollouts, test_rollouts;
-    int stiffness_iterations, damping_iterations;
-};
+constexpr const char* kInterrupted = "interrupted; run the same command again to go on";
 
-Scale scale_named(const std::string& name)
+int run_reproduce(const ReproduceArguments& arguments)
 {
-    if (name == "smoke") return {"8x8", 6.4, 1.5, 6, 2, 4, 2};
-    if (name == "quick") return {"32x32", 102.4, 8, 64, 16, 24, 12};
-    return {"32x32", 102.4, 8, 512, 16, 128, 64};
+    if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
+    if (arguments.experiment == "locking") return reproduce_locking(arguments);
+    if (arguments.experiment == "drape") return reproduce_drape(arguments);
+    throw Error("reproduce '{}': no such experiment; there are reconstruction, locking and drape",
+                arguments.experiment);
 }
 
-// One way to train, with what was published for it; negative where nothing was.
-struct Method {
-    std::string name, text;
-    TrainOptions options;
-    double published_stiffness, published_damping;
-};
+}  // namespace
 
-// The start and the rates of the published protocol. The start is constant and knows nothing: 50
-// N/m scores like any constant, 3 N s/m is half the truth. Rates are 4 N/m and 0.45 N s/m a step.
-TrainOptions published_options(const Scale& scale, const CommonOptions& common)
+void write_result(const ReproduceArguments& arguments, const std::string& title,
+                  nlohmann::json result, const std::string& text)
 {
-    TrainOptions options;
-    options.grid = grid_options(scale.grid, ClothOptions{}.families);
-    options.rounds = 1;
-    options.stiffness_start = 50;
-    options.damping_start = 3;
-    options.stiffness_rate = 4.0 / 50;
-    options.damping_rate = 0.45 / 3;
-    options.clip_steps = 500;
-    options.seed = common.seed;
-    options.threads = common.threads;
-    options.device = device_named(common.device);
-    return options;
+    const fs::path out = arguments.out;
+    result["experiment"] = arguments.experiment;
+    result["scale"] = arguments.scale;
+    write_text((out / "result.json").string(), result.dump(1) + "\n");
+    write_text((out / "result.md").string(),
+               fmt::format("# {}\n\nMade by `springtime reproduce {} --scale {}`.\n\n{}", title,
+                           arguments.experiment, arguments.scale, text));
+    if (arguments.common.json) {
+        fmt::print("{}\n", result.dump());
+    } else {
+        fmt::print("\n{}\nresult.json, result.md and all else are in {}\n", text, out.string());
+    }
 }
 
-std::vector<Method> reconstruction_methods(const Scale& scale, const CommonOptions& common)
+void make_motion(const fs::path& path, const Cloth& cloth, GenerateOptions run,
+                 const CommonOptions& common)
 {
-    const int k_steps = scale.stiffness_iterations, b_steps = scale.damping_iterations;
-    const LossWeights both;
-    const LossWeights position{.force = 0,
-                               .impulse = 0,
-                               .position = 1,
-                               .negative_stiffness = 100,
-                               .negative_damping = 100};
-    Method dual{"dual-pass", "dual pass, as published", published_options(scale, common), 14.3,
-                1.9};
-    dual.options.passes = dual_pass(k_steps, b_steps, both);
-    Method own{"default", "our default: fitted start, four rounds",
-               published_options(scale, common), -1, -1};
-    own.options.passes = dual_pass(k_steps, b_steps, both);
-    own.options.rounds = TrainOptions{}.rounds;
-    own.options.stiffness_start = own.options.damping_start = 0;
-    own.options.stiffness_rate = TrainOptions{}.stiffness_rate;
-    own.options.damping_rate = TrainOptions{}.damping_rate;
-    Method single{"single-pass", "single pass", published_options(scale, common), 22.8, 8.5};
-    single.options.passes = single_pass(k_steps + b_steps, both);
-    Method by_position{"position-loss", "position loss instead of force and impulse",
-                       published_options(scale, common), 26.3, -1};
-    by_position.options.passes = dual_pass(k_steps, b_steps, position);
-    return {dual, own, single, by_position};
-}
-
-// The source of the published experiment: 15.5 m, k of 25/50/100, b = 6.
-Cloth reconstruction_source(const Scale& scale)
-{
-    ClothOptions options;
-    options.grid = scale.grid;
-    options.mass = scale.mass;
-    return make_cloth(options);
-}
-
-void make_motion(const fs::path& path, const Cloth& cloth, const Scale& scale, int rollouts,
-                 std::uint64_t seed, const CommonOptions& common)
-{
-    GenerateOptions run;
-    run.rollouts = rollouts;
-    run.seconds = scale.seconds;
-    run.seed = seed;
-    run.stride = 20;  // 25 frames in a clip of 500 steps
     run.threads = common.threads;
     run.device = device_named(common.device);
     adopt_part_file(path);
     const std::string config =
-        fmt::format("rollouts = {}\nseed = {}\nstride = {}\n", rollouts, seed, run.stride);
+        fmt::format("rollouts = {}\nseed = {}\nstride = {}\n", run.rollouts, run.seed, run.stride);
     if (fs::exists(path)) {
         const MotionReader there(path);
         check_same_config(there.header().config, config, "rollouts", path.string());
-        if (int(there.rollout_count()) >= rollouts) return;
+        if (int(there.rollout_count()) >= run.rollouts) return;
     }
     note(common, fmt::format("making {}", path.string()));
     if (!generate_file(path, cloth, run, config, true, common).finished) {
-        throw Failure("interrupted; run the same command again to go on");
+        throw Failure(kInterrupted);
     }
 }
 
-nlohmann::json brief(const MotionError& error)
+RunFolder open_run(const fs::path& path, const std::string& method, const CommonOptions& common)
 {
-    return {{"mean", error.mean}, {"std", error.std}};
-}
-
-// Trains one method in its own folder, or takes what is there, and evaluates it.
-nlohmann::json run_method(const Method& method, const fs::path& folder, const fs::path& motion,
-                          const MotionSource& test, const Cloth& truth, const CommonOptions& common)
-{
-    note(common, method.text);
-    RunFolder run(folder / method.name);
-    const std::string config = fmt::format("method = '{}'\nseed = {}\ndevice = '{}'\n", method.name,
+    RunFolder run(path);
+    const std::string config = fmt::format("method = '{}'\nseed = {}\ndevice = '{}'\n", method,
                                            common.seed, common.device);
     if (run.exists()) {
         check_same_config(run.config(), config, "", run.path().string());
     } else {
         run.create(config);
     }
-    const fs::path homogeneous_file = run.path() / "homogeneous.json";
-    if (fs::exists(folder / "homogeneous.json")) {  // the same for all methods
-        fs::copy_file(folder / "homogeneous.json", homogeneous_file,
-                      fs::copy_options::skip_existing);
-    }
-    const TrainingOutcome outcome = run_training(motion.string(), method.options, run, common);
-    if (!outcome.result.finished) {
-        throw Failure("interrupted; run the same command again to go on");
-    }
-    const Cloth& cloth = outcome.result.cloth;
-    const ParameterError parameters = parameter_error(cloth, truth);
-    const Device device = method.options.device;
-    const MotionError error = surrogate_error(cloth, test, device, common.threads, {});
-    fs::copy_file(homogeneous_file, folder / "homogeneous.json", fs::copy_options::skip_existing);
-    const MotionError homogeneous =
-        surrogate_error(read_cloth(homogeneous_file), test, device, common.threads, {});
-    write_png(run.path() / "stiffness.png", draw_stiffness(cloth));
-    const auto published = [](double value) {
-        return value < 0 ? nlohmann::json(nullptr) : nlohmann::json(value);
-    };
-    nlohmann::json motion_rmse = brief(error);
-    motion_rmse["per_rollout"] = error.per_rollout;
-    motion_rmse["over_time"] = error.over_time;
-    return {{"text", method.text},
-            {"stiffness_rmse", parameters.stiffness},
-            {"damping_rmse", parameters.damping},
-            {"stiffness_rmse_by_family", parameters.stiffness_by_family},
-            {"damping_rmse_by_family", parameters.damping_by_family},
-            {"published",
-             {{"stiffness_rmse", published(method.published_stiffness)},
-              {"damping_rmse", published(method.published_damping)}}},
-            {"motion_rmse", motion_rmse},
-            {"baselines",
-             {{"static", brief(static_error(cloth, test))},
-              {"handles", brief(handles_error(cloth, test))},
-              {"homogeneous", brief(homogeneous)}}},
-            {"iterations", outcome.result.state.iteration},
-            {"seconds", outcome.training_seconds},
-            {"final_loss", outcome.result.final_loss},
-            {"validation_rmse", outcome.result.validation_rmse}};
+    return run;
 }
 
-std::string table_of(const nlohmann::json& methods, const std::vector<std::string>& order,
-                     const MotionError& floor)
+TrainingOutcome finish_training(const fs::path& motion, const TrainOptions& options,
+                                const RunFolder& run, const CommonOptions& common)
 {
-    const auto number = [](const nlohmann::json& value) {
-        return value.is_null() ? std::string("-") : fmt::format("{:.3g}", value.get<double>());
-    };
-    std::string text =
-        "| method | iterations | RMSE of k [N/m] | published | RMSE of b [N s/m] | published | "
-        "motion RMSE on unseen rollouts [m] |\n|---|---|---|---|---|---|---|\n";
-    for (const std::string& name : order) {
-        const nlohmann::json& m = methods.at(name);
-        text += fmt::format("| {} | {} | {} | {} | {} | {} | {:.4f} ± {:.4f} |\n",
-                            m["text"].get<std::string>(), m["iterations"].get<int>(),
-                            number(m["stiffness_rmse"]), number(m["published"]["stiffness_rmse"]),
-                            number(m["damping_rmse"]), number(m["published"]["damping_rmse"]),
-                            m["motion_rmse"]["mean"].get<double>(),
-                            m["motion_rmse"]["std"].get<double>());
-    }
-    text += fmt::format(
-        "| the true cloth, run in double instead of float | - | 0 | - | 0 | - | {:.4f} ± "
-        "{:.4f} |\n",
-        floor.mean, floor.std);
-    const nlohmann::json& base = methods.at(order.front())["baselines"];
-    for (const auto& [key, label] : {std::pair{"homogeneous", "best homogeneous network"},
-                                     std::pair{"handles", "first shape moves with its handles"},
-                                     std::pair{"static", "nothing moves"}}) {
-        text += fmt::format("| {} | - | - | - | - | - | {:.4f} ± {:.4f} |\n", label,
-                            base[key]["mean"].get<double>(), base[key]["std"].get<double>());
-    }
-    return text;
+    TrainingOutcome outcome = run_training(motion.string(), options, run, common);
+    if (!outcome.result.finished) throw Failure(kInterrupted);
+    return outcome;
 }
-
-int reproduce_reconstruction(const ReproduceArguments& arguments)
-{
-    const Scale scale = scale_named(arguments.scale);
-    const fs::path folder = fs::path(arguments.out) / arguments.scale;
-    const CommonOptions& common = arguments.common;
-    fs::create_directories(folder);
-    const Cloth truth = reconstruction_source(scale);
-    write_cloth(folder / "truth.json", truth);
-    write_png(folder / "truth.png", draw_stiffness(truth));
-    make_motion(folder / "train.h5", truth, scale, scale.rollouts, common.seed, common);
-    make_motion(folder / "test.h5", truth, scale, scale.test_rollouts, common.seed + 1000003,
-                common);
-
-    const MotionReader reader(folder / "test.h5");
-    const MotionSource test = source_of(reader);
-    // Folding sheets amplify rounding: no surrogate can be expected to come closer than this.
-    note(common, "the truth itself, run in double precision");
-    const MotionError floor = surrogate_error(truth, test, Device::reference, common.threads, {});
-    nlohmann::json methods;
-    std::vector<std::string> order;
-    for (const Method& method : reconstruction_methods(scale, common)) {
-        order.push_back(method.name);
-        methods[method.name] = run_method(method, folder, folder / "train.h5", test, truth, common);
-    }
-    nlohmann::json result = methods["default"];  // the names of `evaluate`, for our default
-    result["experiment"] = "reconstruction";
-    result["scale"] = arguments.scale;
-    result["training_rollouts"] = scale.rollouts;
-    result["test_rollouts"] = reader.rollout_count();
-    result["rounding_floor"] = brief(floor);
-    result["methods"] = methods;
-    const fs::path out = arguments.out;
-    write_text(out / "result.json", result.dump(1) + "\n");
-    const std::string table = table_of(methods, order, floor);
-    write_text(
-        out / "result.md",
-        fmt::format("# Reconstruction of a known cloth\n\n{} training rollouts, {} unseen ones "
-                    "of {} s, {} particles. Made by `springtime reproduce reconstruction "
-                    "--scale {}`.\n\n{}",
-                    scale.rollouts, reader.rollout_count(), scale.seconds, scale.grid,
-                    arguments.scale, table));
-    if (common.json) {
-        fmt::print("{}\n", result.dump());
-    } else {
-        fmt::print("\n{}\nresult.json, result.md and the cloths are in {}\n", table, out.string());
-    }
-    return kDone;
-}
-
-int run_reproduce(const ReproduceArguments& arguments)
-{
-    if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
-    throw Error("reproduce '{}': no such experiment; there is: reconstruction",
-                arguments.experiment);
-}
-
-}  // namespace
 
 Verb add_reproduce(CLI::App& root)
 {
@@ -276,11 +87,18 @@ Verb add_reproduce(CLI::App& root)
         "reproduce",
         "Run a published experiment from end to end, with the published numbers beside "
         "ours; run again to go on after an interruption");
-    verb->add_option("experiment", arguments->experiment, "reconstruction")->required();
+    verb->add_option("experiment", arguments->experiment, "reconstruction, locking or drape")
+        ->required();
     verb->add_option("--out", arguments->out, "Folder to write to")->type_name("FOLDER");
     verb->add_option("--scale", arguments->scale,
                      "full; quick for a first look; smoke to see that all parts work")
         ->check(CLI::IsMember({"full", "quick", "smoke"}));
+    verb->add_option("--obstacle", arguments->obstacles,
+                     "drape: what to fall on beside the animal, can be repeated: OBJ or TOML file")
+        ->allow_extra_args(false)
+        ->take_all()
+        ->default_str("")
+        ->type_name("FILE");
     add_common(*verb, arguments->common);
     return {verb, [arguments] { return run_reproduce(*arguments); }, {}};
 }

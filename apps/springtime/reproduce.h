@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct ReproduceArguments {
 int reproduce_reconstruction(const ReproduceArguments& arguments);
 int reproduce_locking(const ReproduceArguments& arguments);
 int reproduce_drape(const ReproduceArguments& arguments);
+
+// Writes both, and prints the text, or the JSON with --json.
+void write_result(const ReproduceArguments& arguments, const std::string& title,
+                  nlohmann::json result, const std::string& text);
 
 // Makes the motion file, or what is missing of it. Throws Failure when interrupted.
 void make_motion(const std::filesystem::path& path, const Cloth& cloth, GenerateOptions run,

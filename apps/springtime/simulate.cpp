@@ -23,6 +23,9 @@ struct SimulateArguments {
     std::optional<double> dt;
     std::string substeps = "auto";
     int stride = 40;
+    ContactOptions contact;
+    bool until_rest = false;
+    std::optional<double> rest_speed;
     bool overwrite = false;
     const CLI::App* app = nullptr;
 };
@@ -91,6 +94,15 @@ Handles named_handles(const SimulateArguments& arguments, const Cloth& cloth, co
     return all;
 }
 
+std::optional<RestRule> rest_from(const SimulateArguments& arguments, const Cloth& cloth)
+{
+    if (!arguments.until_rest) return std::nullopt;
+    RestRule rule = rest_rule(cloth.sheet);
+    rule.speed = arguments.rest_speed.value_or(rule.speed);
+    if (!(rule.speed > 0)) throw Error("--rest-speed {}: it must be positive", rule.speed);
+    return rule;
+}
+
 Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
 {
     Start start;
@@ -118,16 +130,53 @@ void write_rollout(const SimulateArguments& arguments, const Cloth& cloth,
     writer.finish();
 }
 
-void print_result(const SimulateArguments& arguments, const Simulation& simulation,
-                  const Rollout& rollout, double wall)
+// How deep the deepest particle lies in the nearest obstacle, negative when all are outside. [m]
+double deepest_point(const Simulation& simulation)
 {
+    double deepest = -HUGE_VAL;
+    const State& state = simulation.state();
+    for (const Obstacle& obstacle : simulation.options().obstacles) {
+        for (const Vec3d& x : state.position) {
+            deepest = std::max(deepest, -signed_distance(obstacle, x, state.time));
+        }
+    }
+    return deepest;
+}
+
+void print_rest(const SimulateArguments& arguments, const Simulation& simulation,
+                const Recording& recording)
+{
+    if (!arguments.until_rest || recording.stopped) return;
+    const State& state = simulation.state();
+    const Speeds speeds = speeds_of(state);
+    if (recording.settled) {
+        fmt::print("settled after {:.3g} s: rms speed {:.2g} m/s, largest {:.2g} m/s\n", state.time,
+                   speeds.rms, speeds.largest);
+    } else {
+        fmt::print(
+            "not settled after {:.3g} s: rms speed {:.2g} m/s, where {:.2g} m/s counts as rest; "
+            "raise --seconds or --rest-speed\n",
+            state.time, speeds.rms, rest_from(arguments, simulation.cloth())->speed);
+    }
+}
+
+void print_result(const SimulateArguments& arguments, const Simulation& simulation,
+                  const Recording& recording, double wall)
+{
+    const Rollout& rollout = recording.rollout;
     const State& state = simulation.state();
     double lowest = HUGE_VAL;
     for (const Vec3d& x : state.position) lowest = std::min(lowest, x.y);
     if (arguments.common.json) {
-        const nlohmann::json result{
-            {"out", arguments.out}, {"frames", rollout.frame_count},      {"seconds", state.time},
-            {"wall_seconds", wall}, {"device", simulation.device_name()}, {"lowest_point", lowest}};
+        const Speeds speeds = speeds_of(state);
+        nlohmann::json result{{"out", arguments.out},    {"frames", rollout.frame_count},
+                              {"seconds", state.time},   {"wall_seconds", wall},
+                              {"lowest_point", lowest},  {"device", simulation.device_name()},
+                              {"rms_speed", speeds.rms}, {"largest_speed", speeds.largest}};
+        if (arguments.until_rest) result["settled"] = recording.settled;
+        if (!simulation.options().obstacles.empty()) {
+            result["deepest_point"] = deepest_point(simulation);
+        }
         fmt::print("{}\n", result.dump());
     } else {
         fmt::print(
@@ -135,6 +184,7 @@ void print_result(const SimulateArguments& arguments, const Simulation& simulati
             "lowest point {:.3f} m\n",
             arguments.out, rollout.frame_count, state.time, wall, simulation.device_name(),
             state.time / wall, lowest);
+        print_rest(arguments, simulation, recording);
     }
 }
 
@@ -149,8 +199,10 @@ int run_simulate(const SimulateArguments& arguments)
     Start start = make_start(arguments, cloth);
     const int substeps = substeps_from(arguments.substeps, cloth, start.environment, start.dt,
                                        arguments.common.quiet);
-    const SimulationOptions options{start.dt / substeps, start.environment,
-                                    device_named(arguments.common.device)};
+    SimulationOptions options{start.dt / substeps, start.environment,
+                              device_named(arguments.common.device)};
+    add_contact(options, arguments.contact, cloth.sheet, arguments.common.quiet);
+    options.self_distance = self_distance_from(arguments.contact.self_distance, cloth);
     const int stride = arguments.stride * substeps;
     const double frames = std::round(arguments.seconds / (options.dt * stride));
     if (!(frames >= 1 && frames < 1e9)) {
@@ -162,8 +214,10 @@ int run_simulate(const SimulateArguments& arguments)
     const auto begin = std::chrono::steady_clock::now();
     const Recording recording = [&] {
         ProgressBar bar("simulate", "frames", arguments.common.quiet);
-        return record(simulation, std::size_t(frames) + 1, stride,
-                      [&](double done, double total) { return bar.show(done, total); });
+        return record(
+            simulation, std::size_t(frames) + 1, stride,
+            [&](double done, double total) { return bar.show(done, total); },
+            rest_from(arguments, cloth));
     }();
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -173,7 +227,7 @@ int run_simulate(const SimulateArguments& arguments)
                       describe(*recording.blow_up, cloth, options), recording.rollout.frame_count,
                       arguments.out);
     }
-    print_result(arguments, simulation, recording.rollout, wall);
+    print_result(arguments, simulation, recording, wall);
     if (!recording.stopped) return kDone;
     fmt::print(stderr, "springtime: interrupted; the frames so far are in {}\n", arguments.out);
     return kFailed;
@@ -209,6 +263,12 @@ Verb add_simulate(CLI::App& root)
                      "Steps per time step: a number, or auto for as many as are safe");
     verb->add_option("--stride", arguments->stride, "Time steps between stored frames");
     add_environment(*verb, arguments->environment, true);
+    add_contact_flags(*verb, arguments->contact);
+    verb->add_flag("--until-rest", arguments->until_rest,
+                   "Stop when the cloth has settled; --seconds is then the longest it may take");
+    verb->add_option("--rest-speed", arguments->rest_speed,
+                     "What counts as rest: rms speed [m/s]; by default a thousandth of the sheet's "
+                     "diagonal per second");
     verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
     add_common(*verb, arguments->common);
     return {verb, [arguments] { return run_simulate(*arguments); }, {}};

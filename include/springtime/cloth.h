@@ -97,6 +97,13 @@ struct GridOptions {
 Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
                       const MaterialField& stiffness, const MaterialField& damping);
 
+// The smallest distance at rest between two particles that an element joins. [m]
+double smallest_spacing(const Cloth& cloth);
+
+// The particles within `radius` of a point of the flat sheet, or the nearest one where there are
+// none.
+std::vector<int> particles_within(const Cloth& cloth, const SheetPoint& center, double radius);
+
 // The particles a name stands for: corner-nw, corner-ne, corner-sw, corner-se, edge-north,
 // edge-south, edge-west, edge-east, center, particle:INDEX or grid:ROW,COL.
 std::vector<int> particles_named(const Cloth& cloth, std::string_view name);

@@ -21,6 +21,7 @@ struct MotionHeader {
     Environment environment;
     std::uint64_t seed = 0;
     int rollouts_planned = 0;  // more than are stored when the making was interrupted
+    bool contact = false;      // the cloth could touch obstacles or itself
     std::string config;        // TOML that made it; may be empty
     std::string source_cloth;  // JSON of the source cloth; empty when unknown
 

@@ -4,8 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "springtime/cloth.h"
 #include "springtime/motion.h"
 #include "springtime/sheet.h"
+#include "springtime/state.h"
 
 namespace springtime {
 
@@ -23,6 +25,8 @@ class Resampler {
     Resampler(const std::vector<SheetPoint>& landmarks, const std::vector<SheetPoint>& particles);
 
     const std::vector<Weights>& weights() const { return weights_; }
+    // Whether every particle lies on a landmark, so that nothing is interpolated.
+    bool exact() const;
     std::size_t landmark_count() const { return landmark_count_; }
     std::size_t particle_count() const { return weights_.size(); }
 
@@ -39,5 +43,10 @@ class Resampler {
     std::size_t landmark_count_ = 0;
     std::vector<Weights> weights_;
 };
+
+// Root of the mean squared distance between the particles of a cloth and the same points of the
+// sheet on another cloth. [m]
+double sheet_rmse(const Cloth& cloth, const State& state, const Cloth& other,
+                  const State& other_state);
 
 }  // namespace springtime

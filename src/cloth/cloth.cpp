@@ -281,6 +281,34 @@ Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
     return cloth;
 }
 
+double smallest_spacing(const Cloth& cloth)
+{
+    double smallest = std::hypot(cloth.sheet.length, cloth.sheet.width);
+    const auto look = [&](int a, int b) {
+        const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b];
+        smallest = std::min(smallest, std::hypot(pb.u - pa.u, pb.v - pa.v));
+    };
+    for (const auto& [a, b] : cloth.springs.ends) look(a, b);
+    for (const auto& [a, b, c] : cloth.triangles.corners) {
+        look(a, b);
+        look(b, c);
+        look(c, a);
+    }
+    return smallest;
+}
+
+std::vector<int> particles_within(const Cloth& cloth, const SheetPoint& center, double radius)
+{
+    std::vector<int> inside;
+    for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
+        const SheetPoint point = cloth.rest[p];
+        if (std::hypot(point.u - center.u, point.v - center.v) <= radius) {
+            inside.push_back(static_cast<int>(p));
+        }
+    }
+    return inside.empty() ? nearest_to(cloth, center) : inside;
+}
+
 std::vector<int> particles_named(const Cloth& cloth, std::string_view name)
 {
     const double l = cloth.sheet.length, w = cloth.sheet.width;

@@ -93,24 +93,11 @@ std::vector<SheetPoint> random_centers(const Sheet& sheet, const GenerateOptions
     return centers;
 }
 
-// The particles within the radius, or the nearest one where the mesh is too coarse to have any.
-std::vector<int> disc_particles(const Cloth& cloth, const SheetPoint& center, double radius)
-{
-    std::vector<int> inside;
-    int nearest = 0;
-    for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
-        const double away = distance(cloth.rest[p], center);
-        if (away <= radius) inside.push_back(static_cast<int>(p));
-        if (away < distance(cloth.rest[nearest], center)) nearest = static_cast<int>(p);
-    }
-    return inside.empty() ? std::vector<int>{nearest} : inside;
-}
-
 Handles random_discs(const Cloth& cloth, const GenerateOptions& options, Random& random)
 {
     std::set<int> particles;  // sorted, and each once: two discs may have the same nearest one
     for (const SheetPoint& center : random_centers(cloth.sheet, options, random)) {
-        const auto held = disc_particles(cloth, center, options.anchor_radius);
+        const auto held = particles_within(cloth, center, options.anchor_radius);
         particles.insert(held.begin(), held.end());
     }
     return {{particles.begin(), particles.end()}, {}, {}};

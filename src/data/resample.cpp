@@ -125,6 +125,13 @@ Resampler::Resampler(const std::vector<SheetPoint>& landmarks,
     }
 }
 
+bool Resampler::exact() const
+{
+    return std::all_of(weights_.begin(), weights_.end(), [](const Weights& particle) {
+        return std::count(particle.weight.begin(), particle.weight.end(), 0.0) == 2;
+    });
+}
+
 std::vector<float> Resampler::apply(std::span<const float> field) const
 {
     const std::size_t frame_size = 3 * landmark_count_;
@@ -234,6 +241,20 @@ Rollout Resampler::apply(const Rollout& rollout, double frame_interval) const
     if (moves && !result.handles.particles.empty())
         follow_frames(result.handles, result, particle_count(), frame_interval);
     return result;
+}
+
+double sheet_rmse(const Cloth& cloth, const State& state, const Cloth& other,
+                  const State& other_state)
+{
+    const Resampler resampler(other.rest, cloth.rest);
+    double sum = 0;
+    for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
+        const auto& [landmark, weight] = resampler.weights()[p];
+        Vec3d away = state.position[p];
+        for (int i = 0; i < 3; ++i) away -= weight[i] * other_state.position[landmark[i]];
+        sum += dot(away, away);
+    }
+    return std::sqrt(sum / double(cloth.particle_count()));
 }
 
 }  // namespace springtime

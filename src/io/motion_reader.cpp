@@ -152,6 +152,7 @@ struct HeaderReader {
             seed.read(H5T_NATIVE_UINT64, &header.seed);
         }
         if (has("rollouts_planned")) header.rollouts_planned = integer("rollouts_planned", 0);
+        if (has("contact")) header.contact = integer("contact", 0) != 0;
         header.rest = rest();
         header.config = text_dataset("config");
         header.source_cloth = text_dataset("source_cloth");

@@ -72,6 +72,7 @@ void write_header(hid_t file, const MotionHeader& header, std::string_view sourc
     write_real_attribute(file, "drag", header.environment.drag, source);
     write_vector_attribute(file, "wind", header.environment.wind, source);
     write_int_attribute(file, "rollouts_planned", header.rollouts_planned, source);
+    if (header.contact) write_int_attribute(file, "contact", 1, source);
     hdf5::write_dataset(file, "rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                         {header.landmark_count(), 2}, {}, header.rest.data(), source);
     write_text_dataset(file, "config", header.config, source);

@@ -349,6 +349,11 @@ MotionError surrogate_error(const Cloth& surrogate, const MotionSource& motion, 
                             int threads, const ProgressHook& progress, int substeps)
 {
     check_motion(surrogate, motion);
+    if (motion.header.contact) {
+        throw Error(
+            "evaluate: in this motion the cloth could touch obstacles or itself, which the "
+            "surrogate would pass through; evaluate on motion without contact");
+    }
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
     return Evaluation(surrogate, motion, device, threads, progress, substeps).run();
 }

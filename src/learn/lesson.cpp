@@ -26,8 +26,24 @@ Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
       reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride))
 {
-    validation = reader.read(spread(cut_clips(motion, split.validation, reader.intervals(), 0, 0),
-                                    std::size_t(std::max(1, options.validation_clips))));
+    validation = targets_of(split.validation, std::size_t(std::max(1, options.validation_clips)));
+}
+
+std::vector<Rollout> Lesson::targets_of(const std::vector<std::size_t>& rollouts,
+                                        std::size_t count) const
+{
+    if (resampler.exact()) {
+        return reader.read(spread(cut_clips(motion, rollouts, reader.intervals(), 0, 0), count));
+    }
+    constexpr std::size_t kMost = 16;  // in memory as a whole
+    std::vector<Clip> whole;
+    std::size_t frames = SIZE_MAX;  // all that every one of them has
+    for (const std::size_t rollout : rollouts) {
+        if (whole.size() == std::min(count, kMost)) break;
+        whole.push_back({rollout, 0});
+        frames = std::min(frames, motion.frame_counts[rollout]);
+    }
+    return ClipReader(motion, resampler, frames - 1).read(whole);
 }
 
 std::vector<Clip> Lesson::training_clips(double tail_seconds) const

@@ -359,6 +359,11 @@ void check_train(const TrainOptions& options, const MotionSource& motion)
                 w.force, w.impulse, w.position);
         }
     }
+    if (header.contact) {
+        throw Error(
+            "train: in this motion the cloth could touch obstacles or itself, and those forces "
+            "would be taken for springs; learn from motion without contact");
+    }
     if (options.batch < 1) throw Error("train: a batch of {} clips; at least 1", options.batch);
     if (options.clip_steps < header.stride) {
         throw Error(

@@ -1,0 +1,135 @@
+#include <filesystem>
+
+#include "presets.h"
+#include "reproduce.h"
+#include "settling.h"
+#include "surrogates.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Two opposite corners are held by discs that a mesh of 16 x 16 still has three particles in.
+constexpr double kCornerRadius = 1.1;  // [m]
+
+Handles corner_discs(const Cloth& cloth, const char* one, const char* other)
+{
+    Handles handles;
+    for (const char* name : {one, other}) {
+        const int corner = particles_named(cloth, name).front();
+        const auto disc = particles_within(cloth, cloth.rest[corner], kCornerRadius);
+        handles.particles.insert(handles.particles.end(), disc.begin(), disc.end());
+    }
+    return handles;
+}
+
+// The distance that the figure is about: of the surrogate over that of the mesh it learned from.
+double surface_ratio(const nlohmann::json& reports)
+{
+    return reports[2]["to_fine"]["surface"]["rms"].get<double>() /
+           reports[1]["to_fine"]["surface"]["rms"].get<double>();
+}
+
+std::string mesh_name(int side)
+{
+    return fmt::format("mesh {} x {}", side, side);
+}
+
+struct Case {
+    std::string key, title;
+    nlohmann::json reports;
+};
+
+nlohmann::json result_of(const std::vector<Case>& cases)
+{
+    nlohmann::json result;
+    for (const Case& c : cases) {
+        result[c.key] = {{"title", c.title},
+                         {"sheets", c.reports},
+                         {"surrogate_over_coarse", surface_ratio(c.reports)}};
+    }
+    return result;
+}
+
+std::string text_of(const std::vector<Case>& cases)
+{
+    std::string text;
+    for (const Case& c : cases) {
+        text += fmt::format(
+            "## {}\n\n{}\nSurface distance of the surrogate over that of the mesh it learned "
+            "from: {:.2f}\n\n",
+            c.title, settling_table(c.reports), surface_ratio(c.reports));
+    }
+    return text;
+}
+
+void fold_cases(const fs::path& folder, const FemScale& scale, double bending,
+                const CommonOptions& common, std::vector<Case>& cases)
+{
+    const std::string kind = bending > 0 ? "with-bending" : "without-bending";
+    const std::string words = bending > 0 ? "with bending stiffness" : "without bending stiffness";
+    const auto mesh = [&](int side) {
+        return NamedCloth{mesh_name(side),
+                          reference_cloth({side, side}, MeshCut::diagonal, bending)};
+    };
+    const NamedCloth coarse = mesh(scale.coarse), fine = mesh(scale.fine);
+    const Surrogates surrogates =
+        learn_surrogates(folder / kind / "training", coarse.cloth, scale, common);
+    const std::vector<NamedCloth> others{
+        coarse,
+        {"surrogate " + scale.surrogate + " of the coarse mesh", surrogates.learned},
+        {"best homogeneous springs " + scale.surrogate, surrogates.homogeneous}};
+    SettlingOptions options;
+    options.environment = reference_run().environment;
+    options.longest = scale.longest;
+    for (const bool aligned : {true, false}) {
+        const std::string way = aligned ? "aligned" : "misaligned";
+        note(common, fmt::format("fold, {}, {}", way, words));
+        options.handles_of = [aligned](const Cloth& cloth) {
+            return aligned ? corner_discs(cloth, "corner-nw", "corner-se")
+                           : corner_discs(cloth, "corner-ne", "corner-sw");
+        };
+        cases.push_back({fmt::format("fold-{}-{}", way, kind),
+                         fmt::format("Fold {} the diagonals of the mesh, {}",
+                                     aligned ? "along" : "across", words),
+                         settle_all(fine, others, options, folder / kind / way, common)});
+    }
+}
+
+Case table_case(const fs::path& folder, const FemScale& scale, const CommonOptions& common)
+{
+    note(common, "drape on a table");
+    const double bending = kReferenceBending;
+    const auto mesh = [&](int side) {
+        return NamedCloth{mesh_name(side),
+                          reference_cloth({side, side}, MeshCut::diagonal, bending)};
+    };
+    const NamedCloth middle = mesh(scale.middle);
+    const Surrogates surrogates =
+        learn_surrogates(folder / "table" / "training", middle.cloth, scale, common);
+    return {"table", "Drape on a square table",
+            settle_all(mesh(scale.fine),
+                       {middle,
+                        {"surrogate " + scale.surrogate + " of that mesh", surrogates.learned},
+                        {"best homogeneous springs " + scale.surrogate, surrogates.homogeneous}},
+                       drape_options("table", scale.longest), folder / "table", common)};
+}
+
+}  // namespace
+
+int reproduce_locking(const ReproduceArguments& arguments)
+{
+    const FemScale scale = fem_scale_named(arguments.scale);
+    const fs::path folder = fs::path(arguments.out) / arguments.scale;
+    std::vector<Case> cases;
+    fold_cases(folder, scale, kReferenceBending, arguments.common, cases);
+    fold_cases(folder, scale, 0, arguments.common, cases);
+    cases.push_back(table_case(folder, scale, arguments.common));
+    write_result(arguments, "Locking of coarse meshes", result_of(cases), text_of(cases));
+    return kDone;
+}
+
+}  // namespace springtime::app

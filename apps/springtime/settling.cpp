@@ -1,0 +1,151 @@
+#include "settling.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "presets.h"
+#include "progress.h"
+
+namespace springtime::app {
+
+namespace {
+
+constexpr double kStep = 1e-3;  // [s]; divided where a cloth needs it
+
+// Below the height at which the sheet started, zero. [m]
+double sag_of(const Cloth& cloth, const State& state, const char* name)
+{
+    return -state.position[particles_named(cloth, name).front()].y;
+}
+
+double centroid_sag(const Cloth& cloth, const State& state)
+{
+    double sum = 0, mass = 0;
+    for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
+        sum -= cloth.mass[p] * state.position[p].y;
+        mass += cloth.mass[p];
+    }
+    return sum / mass;
+}
+
+// "mesh 16 x 16" becomes "mesh-16-x-16".
+std::string file_name(std::string name)
+{
+    std::replace(name.begin(), name.end(), ' ', '-');
+    return name;
+}
+
+}  // namespace
+
+SettlingOptions drape_options(const std::string& obstacle, double longest)
+{
+    SettlingOptions options;
+    SimulationOptions contact;
+    ContactOptions named;
+    named.obstacles = {obstacle};
+    add_contact(contact, named, kReferenceSheet, true);
+    options.environment = reference_run().environment;
+    options.obstacles = contact.obstacles;
+    options.thickness = contact.thickness;
+    options.longest = longest;
+    return options;
+}
+
+SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& options,
+                          const std::filesystem::path& folder, const CommonOptions& common)
+{
+    const Cloth& cloth = sheet.cloth;
+    SimulationOptions run{kStep / stable_substeps(cloth, options.environment, kStep),
+                          options.environment, device_named(common.device)};
+    run.obstacles = options.obstacles;
+    run.thickness = options.thickness;
+    Simulation simulation(cloth, flat_state(cloth),
+                          options.handles_of ? options.handles_of(cloth) : Handles{}, run);
+    const auto begin = std::chrono::steady_clock::now();
+    bool stopped = false;
+    SettledSheet result{sheet, {}, {}, 0};
+    {
+        ProgressBar bar(sheet.name, "s at most", common.quiet);
+        result.settling =
+            settle(simulation, rest_rule(cloth.sheet), options.longest, [&](double t) {
+                stopped = !bar.show(t, options.longest);
+                return !stopped;
+            });
+    }
+    if (stopped) throw Failure("interrupted; run the same command again to go on");
+    if (result.settling.blow_up) {
+        throw Failure("{}: {}", sheet.name, describe(*result.settling.blow_up, cloth, run));
+    }
+    result.state = simulation.state();
+    result.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::filesystem::create_directories(folder);
+    write_png(folder / (file_name(sheet.name) + ".png"),
+              draw_frames(cloth, {result.state}, options.obstacles));
+    return result;
+}
+
+nlohmann::json report_of(const SettledSheet& settled)
+{
+    const Cloth& cloth = settled.sheet.cloth;
+    nlohmann::json report{{"name", settled.sheet.name},
+                          {"settled", settled.settling.settled},
+                          {"seconds", settled.state.time},
+                          {"wall_seconds", settled.wall},
+                          {"rms_speed", settled.settling.speeds.rms},
+                          {"largest_speed", settled.settling.speeds.largest},
+                          {"centroid_sag", centroid_sag(cloth, settled.state)}};
+    for (const char* corner : {"corner-nw", "corner-ne", "corner-sw", "corner-se"}) {
+        report["corner_sag"][corner] = sag_of(cloth, settled.state, corner);
+    }
+    return report;
+}
+
+nlohmann::json distance_of(const SettledSheet& sheet, const SettledSheet& other)
+{
+    const SurfaceDistance distance =
+        surface_distance(sheet.state.position, surface_of(other.sheet.cloth, other.state));
+    return {{"rmse", sheet_rmse(sheet.sheet.cloth, sheet.state, other.sheet.cloth, other.state)},
+            {"surface",
+             {{"rms", distance.rms}, {"mean", distance.mean}, {"largest", distance.largest}}}};
+}
+
+nlohmann::json settle_all(const NamedCloth& fine, const std::vector<NamedCloth>& others,
+                          const SettlingOptions& options, const std::filesystem::path& folder,
+                          const CommonOptions& common)
+{
+    const SettledSheet best = settle_sheet(fine, options, folder, common);
+    nlohmann::json reports{report_of(best)};
+    for (const NamedCloth& other : others) {
+        const SettledSheet settled = settle_sheet(other, options, folder, common);
+        reports.push_back(report_of(settled));
+        reports.back()["to_fine"] = distance_of(settled, best);
+    }
+    return reports;
+}
+
+std::string settling_table(const nlohmann::json& reports)
+{
+    std::string text =
+        "| sheet | sag of corners nw, ne, sw, se [m] | sag of centroid [m] | RMSE to fine [m] | "
+        "surface distance to fine, rms [m] | largest [m] | rms speed at the end [m/s] | time [s] "
+        "|\n|---|---|---|---|---|---|---|---|\n";
+    for (const nlohmann::json& r : reports) {
+        const nlohmann::json& sag = r["corner_sag"];
+        const bool compared = r.contains("to_fine");
+        const auto number = [&](const nlohmann::json& value) {
+            return fmt::format("{:.3f}", value.get<double>());
+        };
+        text += fmt::format(
+            "| {} | {}, {}, {}, {} | {} | {} | {} | {} | {:.1g}{} | {:.1f} |\n",
+            r["name"].get<std::string>(), number(sag["corner-nw"]), number(sag["corner-ne"]),
+            number(sag["corner-sw"]), number(sag["corner-se"]), number(r["centroid_sag"]),
+            compared ? number(r["to_fine"]["rmse"]) : "-",
+            compared ? number(r["to_fine"]["surface"]["rms"]) : "-",
+            compared ? number(r["to_fine"]["surface"]["largest"]) : "-",
+            r["rms_speed"].get<double>(), r["settled"].get<bool>() ? "" : " (not settled)",
+            r["seconds"].get<double>());
+    }
+    return text;
+}
+
+}  // namespace springtime::app

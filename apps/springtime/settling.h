@@ -1,0 +1,56 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+namespace springtime::app {
+
+struct NamedCloth {
+    std::string name;
+    Cloth cloth;
+};
+
+// A sheet that came to rest, or did not, for comparison with others.
+struct SettledSheet {
+    NamedCloth sheet;
+    State state;
+    Settling settling;
+    double wall = 0;  // [s]
+};
+
+struct SettlingOptions {
+    Environment environment;
+    std::vector<Obstacle> obstacles;
+    double thickness = 0;                             // [m]
+    double longest = 60;                              // [s]
+    std::function<Handles(const Cloth&)> handles_of;  // none when empty
+};
+
+// A free sheet of the reference benchmark, and below it what `simulate --obstacle` would put there.
+SettlingOptions drape_options(const std::string& obstacle, double longest);
+
+// Runs a flat, level sheet until it rests, and draws it to a picture in the folder. A blow-up is a
+// Failure.
+SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& options,
+                          const std::filesystem::path& folder, const CommonOptions& common);
+
+// Time, speeds, and depth of corners and centroid below the start.
+nlohmann::json report_of(const SettledSheet& sheet);
+// How far one sheet lies from another: particle by particle, and from its particles to the nearest
+// point of the other's surface.
+nlohmann::json distance_of(const SettledSheet& sheet, const SettledSheet& other);
+
+// Settles all sheets, the fine one first, and compares the others with it.
+nlohmann::json settle_all(const NamedCloth& fine, const std::vector<NamedCloth>& others,
+                          const SettlingOptions& options, const std::filesystem::path& folder,
+                          const CommonOptions& common);
+
+// One line for each sheet of a list of reports, as Markdown.
+std::string settling_table(const nlohmann::json& reports);
+
+}  // namespace springtime::app
