@@ -7,7 +7,7 @@
 #include "cloths.h"
 #include "error_of.h"
 #include "obstacles.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 #include "sim/tape.h"
 #include "springtime/record.h"
 

@@ -9,7 +9,7 @@
 #include "core/random.h"
 #include "error_of.h"
 #include "obstacles.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 
 namespace springtime {
 

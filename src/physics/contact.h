@@ -177,7 +177,7 @@ SPRINGTIME_HD inline T contact_push(const T& depth, const T& speed, const T& dt)
 //   gradient, so that the tangential part never brings the particle closer: it ends at h or more.
 //   In a notch between two solids the push out of one can lead into the other, by no more than it
 //   is long; the next steps settle that.
-// - no energy is added in the frame of the surface: p is at most the inward speed, s at most one.
+// - seen from the surface, no energy is added: p is at most the inward speed, s at most one.
 template <class T>
 SPRINGTIME_HD inline ContactChange<T> contact_change(const Surface<T>& surface, const Vec3<T>& u,
                                                      const T& thickness, const T& friction,

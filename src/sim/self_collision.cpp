@@ -81,8 +81,30 @@ ClosePairs::ClosePairs(const Cloth& cloth, double distance)
     : distance_(distance),
       skin_(skin_of(cloth, distance)),
       rest_(cloth.rest),
-      built_at_(cloth.particle_count())
+      now_(cloth.particle_count())
 {
+}
+
+void ClosePairs::find_close()
+{
+    if (!candidates_hold()) rebuild();
+    close_.clear();
+    for (const Pair& pair : candidates_) {
+        const Vec3d d = now_[pair[1]] - now_[pair[0]];
+        if (dot(d, d) < distance_ * distance_) close_.push_back(pair);
+    }
+}
+
+bool ClosePairs::candidates_hold() const
+{
+    if (rebuild_count_ == 0) return false;
+    double farthest = 0;  // squared; written so that NaN is passed over
+    for (std::size_t p = 0; p < now_.size(); ++p) {
+        const Vec3d d = now_[p] - built_at_[p];
+        const double square = dot(d, d);
+        farthest = square > farthest ? square : farthest;
+    }
+    return farthest <= skin_ * skin_ / 4;
 }
 
 bool ClosePairs::neighbours(int a, int b) const
@@ -95,6 +117,7 @@ void ClosePairs::rebuild()
 {
     ++rebuild_count_;
     candidates_.clear();
+    built_at_ = now_;
     const double reach = distance_ + skin_;
     const SpatialHash hash(built_at_, reach);
     for (int p = 0; p < static_cast<int>(built_at_.size()); ++p) {

@@ -30,42 +30,25 @@ class ClosePairs {
     template <class Particles>
     const std::vector<Pair>& find(const Particles& particles)
     {
-        if (must_rebuild(particles)) {
-            for (std::size_t p = 0; p < built_at_.size(); ++p) {
-                const auto x = particles.position(static_cast<int>(p));
-                built_at_[p] = {x.x, x.y, x.z};
-            }
-            rebuild();
+        for (std::size_t p = 0; p < now_.size(); ++p) {
+            const auto x = particles.position(static_cast<int>(p));
+            now_[p] = {x.x, x.y, x.z};
         }
-        close_.clear();
-        for (const Pair& pair : candidates_) {
-            const auto d = particles.position(pair[1]) - particles.position(pair[0]);
-            if (dot(d, d) < distance_ * distance_) close_.push_back(pair);
-        }
+        find_close();
         return close_;
     }
 
     std::size_t rebuild_count() const { return rebuild_count_; }
 
   private:
-    template <class Particles>
-    bool must_rebuild(const Particles& particles) const
-    {
-        if (rebuild_count_ == 0) return true;
-        const double limit = skin_ * skin_ / 4;
-        for (std::size_t p = 0; p < built_at_.size(); ++p) {
-            const auto x = particles.position(static_cast<int>(p));
-            const Vec3d d = Vec3d{x.x, x.y, x.z} - built_at_[p];
-            if (dot(d, d) > limit) return true;
-        }
-        return false;
-    }
+    void find_close();
+    bool candidates_hold() const;
     void rebuild();
     bool neighbours(int a, int b) const;
 
     double distance_, skin_;  // [m]
     std::vector<SheetPoint> rest_;
-    std::vector<Vec3d> built_at_;
+    std::vector<Vec3d> now_, built_at_;
     std::vector<Pair> candidates_, close_;
     std::size_t rebuild_count_ = 0;
 };

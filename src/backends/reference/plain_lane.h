@@ -5,7 +5,7 @@
 
 #include "physics/euler.h"
 #include "sim/forces.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 #include "sim/self_collision.h"
 #include "sim/stepper.h"
 
@@ -85,17 +85,18 @@ class PlainLane {
     // In double whatever the lane runs in: shapes come in double.
     void meet(const Obstacle& obstacle)
     {
-        const ObstacleFrame frame = frame_of(obstacle, time(), dt_);
+        const ObstaclePlacement placement = placement_of(obstacle, time(), dt_);
         for (std::size_t p = 0; p < position_.size(); ++p) {
             if (mobility_[p] == Real(0)) continue;  // a handle goes where it is told
-            const Vec3d y = frame.to_own(vec3_cast<double>(position_[p]) - frame.position);
+            const Vec3d y = placement.to_own(vec3_cast<double>(position_[p]) - placement.position);
             const Surface<double> surface = nearest_surface(obstacle, y);
             if (!(surface.distance < options_->thickness)) continue;
-            const Vec3d u = frame.to_own(vec3_cast<double>(velocity_[p])) - frame.velocity(y);
+            const Vec3d u =
+                placement.to_own(vec3_cast<double>(velocity_[p])) - placement.velocity(y);
             const auto change =
                 contact_change(surface, u, options_->thickness, obstacle.friction, dt_);
-            position_[p] += vec3_cast<Real>(frame.to_world(change.position));
-            velocity_[p] += vec3_cast<Real>(frame.to_world(change.velocity));
+            position_[p] += vec3_cast<Real>(placement.to_world(change.position));
+            velocity_[p] += vec3_cast<Real>(placement.to_world(change.velocity));
         }
     }
 

@@ -28,11 +28,11 @@ void add_to_group(float* const (&arrays)[3], long index, const Vec& change)
     }
 }
 
-// ObstacleFrame, for each lane.
-struct Frame {
+// ObstaclePlacement, for each lane.
+struct Placement {
     Vec axes[3], position, spin[3], drift;
 
-    explicit Frame(const float* numbers)
+    explicit Placement(const float* numbers)
     {
         for (int i = 0; i < 3; ++i) {
             axes[i] = take(numbers, i);
@@ -113,12 +113,12 @@ Surface<Pack> nearest_surface(const ContactObstacle& obstacle, const Vec& y, Pac
 void meet_obstacle(const ContactObstacle& obstacle, Pack thickness, Pack dt,
                    const ContactParticles& particles)
 {
-    const Frame frame(obstacle.frame);
+    const Placement placement(obstacle.placement);
     const Vec low = spread(obstacle.low), high = spread(obstacle.high);
     const Pack friction(obstacle.friction);
     for (long group = 0; group < particles.group_count; ++group) {
         const long here = group * particles.stride;
-        const Vec y = frame.to_own(load_group(particles.position, here) - frame.position);
+        const Vec y = placement.to_own(load_group(particles.position, here) - placement.position);
         const Mask free =
             Pack::load(particles.mobility + group * particles.mobility_stride) > Pack(0.0f);
         const Mask near = within(y, low, high) & free;
@@ -126,13 +126,14 @@ void meet_obstacle(const ContactObstacle& obstacle, Pack thickness, Pack dt,
         const Surface<Pack> surface = nearest_surface(obstacle, y, thickness);
         const Mask touches = (surface.distance < thickness) & near;
         if (!touches.any()) continue;
-        const Vec u = frame.to_own(load_group(particles.velocity, here)) - frame.velocity(y);
+        const Vec u =
+            placement.to_own(load_group(particles.velocity, here)) - placement.velocity(y);
         const auto change = contact_change(surface, u, thickness, friction, dt);
         const Vec none{};
         add_to_group(particles.position, here,
-                     choose(touches, frame.to_world(change.position), none));
+                     choose(touches, placement.to_world(change.position), none));
         add_to_group(particles.velocity, here,
-                     choose(touches, frame.to_world(change.velocity), none));
+                     choose(touches, placement.to_world(change.velocity), none));
     }
 }
 
