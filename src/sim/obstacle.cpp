@@ -22,14 +22,15 @@ bool finite(const Vec3d& a)
 struct CornerReader {
     const DistanceGrid& grid;
 
-    std::array<double, 8> operator()(const Vec3d& cell) const
+    Corners<double> operator()(const Vec3d& cell) const
     {
         const std::size_t row = grid.size[0], layer = row * grid.size[1];
         const std::size_t first =
             std::size_t(cell.x) + row * std::size_t(cell.y) + layer * std::size_t(cell.z);
-        std::array<double, 8> corners;
+        Corners<double> corners;
         for (int i = 0; i < 8; ++i) {
-            corners[i] = grid.distance[first + (i & 1) + (i & 2 ? row : 0) + (i & 4 ? layer : 0)];
+            corners.value[i] =
+                grid.distance[first + (i & 1) + (i & 2 ? row : 0) + (i & 4 ? layer : 0)];
         }
         return corners;
     }

@@ -33,13 +33,11 @@ struct Placement {
     Vec axes[3], position, spin[3], drift;
 
     explicit Placement(const float* numbers)
+        : axes{take(numbers, 0), take(numbers, 1), take(numbers, 2)},
+          position(take(numbers, 3)),
+          spin{take(numbers, 4), take(numbers, 5), take(numbers, 6)},
+          drift(take(numbers, 7))
     {
-        for (int i = 0; i < 3; ++i) {
-            axes[i] = take(numbers, i);
-            spin[i] = take(numbers, 4 + i);
-        }
-        position = take(numbers, 3);
-        drift = take(numbers, 7);
     }
     static Vec take(const float* numbers, int vector)
     {
@@ -58,15 +56,15 @@ struct Placement {
 struct CornerGather {
     const ContactShape& shape;
 
-    std::array<Pack, 8> operator()(const Vec& cell) const
+    Corners<Pack> operator()(const Vec& cell) const
     {
         const auto whole = [](Pack a) { return __builtin_convertvector(a.lanes, Mask::Lanes); };
         const Mask::Lanes first =
             whole(cell.x) + shape.row * whole(cell.y) + shape.layer * whole(cell.z);
-        std::array<Pack, 8> corners;
+        Corners<Pack> corners;
         for (int i = 0; i < 8; ++i) {
             const int offset = (i & 1) + (i & 2 ? shape.row : 0) + (i & 4 ? shape.layer : 0);
-            corners[i] = gather(shape.distance + offset, first);
+            corners.value[i] = gather(shape.distance + offset, first);
         }
         return corners;
     }
