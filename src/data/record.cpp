@@ -1,7 +1,7 @@
 #include "data/record.h"
 
 #include "sim/forces.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <concepts>
 
@@ -105,10 +104,16 @@ struct GridBox {
     T spacing, inverse_spacing;
 };
 
+// The values around a cell: x is bit 0 of their index, y bit 1, z bit 2.
+template <class T>
+struct Corners {
+    T value[8];
+};
+
 // Linear along each axis between the points of a grid; beyond it, the distance to its box is added
-// to the value at the nearest point of it. `corners_at(cell)` gives the eight values around a cell
-// whose whole-numbered place is `cell`: x is bit 0 of their index, y bit 1, z bit 2. The normal is
-// the direction of the gradient of the same interpolation.
+// to the value at the nearest point of it. `corners_at(cell)` gives the Corners of the cell whose
+// whole-numbered place is `cell`. The normal is the direction of the gradient of the same
+// interpolation.
 template <class T, class Reader>
 SPRINGTIME_HD inline Surface<T> grid_surface(const Vec3<T>& y, const GridBox<T>& box,
                                              const Reader& corners_at)
@@ -123,8 +128,9 @@ SPRINGTIME_HD inline Surface<T> grid_surface(const Vec3<T>& y, const GridBox<T>&
         beyond[axis] = box.spacing * (place[axis] - inside[axis]);
     }
     const Vec3<T> f = inside - cell;
-    const std::array<T, 8> c = corners_at(cell);
-    std::array<T, 4> x_value, x_slope;
+    const Corners<T> corners = corners_at(cell);
+    const T* c = corners.value;
+    T x_value[4], x_slope[4];
     for (int i = 0; i < 4; ++i) {
         x_slope[i] = c[2 * i + 1] - c[2 * i];
         x_value[i] = c[2 * i] + f.x * x_slope[i];
@@ -177,7 +183,7 @@ SPRINGTIME_HD inline T contact_push(const T& depth, const T& speed, const T& dt)
 //   gradient, so that the tangential part never brings the particle closer: it ends at h or more.
 //   In a notch between two solids the push out of one can lead into the other, by no more than it
 //   is long; the next steps settle that.
-// - no energy is added in the frame of the surface: p is at most the inward speed, s at most one.
+// - seen from the surface, no energy is added: p is at most the inward speed, s at most one.
 template <class T>
 SPRINGTIME_HD inline ContactChange<T> contact_change(const Surface<T>& surface, const Vec3<T>& u,
                                                      const T& thickness, const T& friction,

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -22,14 +22,15 @@ bool finite(const Vec3d& a)
 struct CornerReader {
     const DistanceGrid& grid;
 
-    std::array<double, 8> operator()(const Vec3d& cell) const
+    Corners<double> operator()(const Vec3d& cell) const
     {
         const std::size_t row = grid.size[0], layer = row * grid.size[1];
         const std::size_t first =
             std::size_t(cell.x) + row * std::size_t(cell.y) + layer * std::size_t(cell.z);
-        std::array<double, 8> corners;
+        Corners<double> corners;
         for (int i = 0; i < 8; ++i) {
-            corners[i] = grid.distance[first + (i & 1) + (i & 2 ? row : 0) + (i & 4 ? layer : 0)];
+            corners.value[i] =
+                grid.distance[first + (i & 1) + (i & 2 ? row : 0) + (i & 4 ? layer : 0)];
         }
         return corners;
     }
@@ -205,34 +206,34 @@ Pose Obstacle::pose(double time) const
             from.turn + part * (to.turn - from.turn)};
 }
 
-ObstacleFrame frame_of(const Obstacle& obstacle, double time, double dt)
+ObstaclePlacement placement_of(const Obstacle& obstacle, double time, double dt)
 {
     const Pose now = obstacle.pose(time);
-    ObstacleFrame frame{turned_axes(now.turn), now.position, {}, {}};
-    if (!obstacle.moving()) return frame;
+    ObstaclePlacement placement{turned_axes(now.turn), now.position, {}, {}};
+    if (!obstacle.moving()) return placement;
     // The point y of the solid was at position' + R' y one step ago. Seen in the axes of now, it
     // has come (1 - R^T R') y + R^T (position - position').
     const Pose before = obstacle.pose(time - dt);
     const std::array<Vec3d, 3> old_axes = turned_axes(before.turn);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
-            frame.spin[i][j] = ((i == j ? 1 : 0) - dot(frame.axes[i], old_axes[j])) / dt;
+            placement.spin[i][j] = ((i == j ? 1 : 0) - dot(placement.axes[i], old_axes[j])) / dt;
         }
     }
-    frame.drift = (1 / dt) * frame.to_own(now.position - before.position);
-    return frame;
+    placement.drift = (1 / dt) * placement.to_own(now.position - before.position);
+    return placement;
 }
 
 Vec3d surface_velocity(const Obstacle& obstacle, const Vec3d& point, double time, double dt)
 {
-    const ObstacleFrame frame = frame_of(obstacle, time, dt);
-    return frame.to_world(frame.velocity(frame.to_own(point - frame.position)));
+    const ObstaclePlacement placement = placement_of(obstacle, time, dt);
+    return placement.to_world(placement.velocity(placement.to_own(point - placement.position)));
 }
 
 double signed_distance(const Obstacle& obstacle, const Vec3d& point, double time)
 {
-    const ObstacleFrame frame = frame_of(obstacle, time, 1);
-    return nearest_surface(obstacle, frame.to_own(point - frame.position)).distance;
+    const ObstaclePlacement placement = placement_of(obstacle, time, 1);
+    return nearest_surface(obstacle, placement.to_own(point - placement.position)).distance;
 }
 
 void check_obstacle(const Obstacle& obstacle, std::string_view source)

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/forces.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 #include "springtime/error.h"
 
 namespace springtime {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "physics/euler.h"
 #include "sim/forces.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
+#include "sim/self_collision.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -14,9 +16,10 @@ namespace springtime {
 template <class Real>
 class PlainLane {
   public:
-    PlainLane(const ForceTable<Real>& table, const SimulationOptions& options)
+    PlainLane(const Cloth& cloth, const ForceTable<Real>& table, const SimulationOptions& options)
         : table_(&table), options_(&options), dt_(options.dt)
     {
+        if (options.self_distance > 0) self_.emplace(cloth, options.self_distance, options.dt);
     }
 
     void load(const State& state, const Handles& handles)
@@ -31,6 +34,7 @@ class PlainLane {
         force_.assign(position_.size(), {});
         mobility_.assign(position_.size(), Real(dt_));
         for (const int p : handles.particles) mobility_[p] = Real(0);
+        if (self_) self_->load(handles);
     }
 
     void store(State& state) const
@@ -60,23 +64,39 @@ class PlainLane {
         }
         ++steps_;
         if (handles_.moving()) place_handles();
+        if (self_) self_->apply(Particles{position_, velocity_});
+        // Obstacles have the last word, so that nothing ends inside them.
         for (const Obstacle& obstacle : options_->obstacles) meet(obstacle);
     }
+
+    // What SelfCollision sees of the lane.
+    struct Particles {
+        std::vector<Vec3<Real>>&x, &v;
+
+        const Vec3<Real>& position(int p) const { return x[p]; }
+        const Vec3<Real>& velocity(int p) const { return v[p]; }
+        void move(int p, const Vec3<Real>& by, const Vec3<Real>& faster) const
+        {
+            x[p] += by;
+            v[p] += faster;
+        }
+    };
 
     // In double whatever the lane runs in: shapes come in double.
     void meet(const Obstacle& obstacle)
     {
-        const ObstacleFrame frame = frame_of(obstacle, time(), dt_);
+        const ObstaclePlacement placement = placement_of(obstacle, time(), dt_);
         for (std::size_t p = 0; p < position_.size(); ++p) {
             if (mobility_[p] == Real(0)) continue;  // a handle goes where it is told
-            const Vec3d y = frame.to_own(vec3_cast<double>(position_[p]) - frame.position);
+            const Vec3d y = placement.to_own(vec3_cast<double>(position_[p]) - placement.position);
             const Surface<double> surface = nearest_surface(obstacle, y);
             if (!(surface.distance < options_->thickness)) continue;
-            const Vec3d u = frame.to_own(vec3_cast<double>(velocity_[p])) - frame.velocity(y);
+            const Vec3d u =
+                placement.to_own(vec3_cast<double>(velocity_[p])) - placement.velocity(y);
             const auto change =
                 contact_change(surface, u, options_->thickness, obstacle.friction, dt_);
-            position_[p] += vec3_cast<Real>(frame.to_world(change.position));
-            velocity_[p] += vec3_cast<Real>(frame.to_world(change.velocity));
+            position_[p] += vec3_cast<Real>(placement.to_world(change.position));
+            velocity_[p] += vec3_cast<Real>(placement.to_world(change.velocity));
         }
     }
 
@@ -97,6 +117,7 @@ class PlainLane {
     long steps_ = 0;
     std::vector<Vec3<Real>> position_, velocity_, force_;
     std::vector<Real> mobility_;
+    std::optional<SelfCollision> self_;
 };
 
 }  // namespace springtime

@@ -10,7 +10,9 @@ namespace {
 class ReferenceStepper : public Stepper {
   public:
     ReferenceStepper(const Cloth& cloth, const SimulationOptions& options, int lanes)
-        : table_(cloth, options.environment), options_(options), lanes_(lanes, {table_, options_})
+        : table_(cloth, options.environment),
+          options_(options),
+          lanes_(lanes, {cloth, table_, options_})
     {
     }
 

@@ -28,18 +28,16 @@ void add_to_group(float* const (&arrays)[3], long index, const Vec& change)
     }
 }
 
-// ObstacleFrame, for each lane.
-struct Frame {
+// ObstaclePlacement, for each lane.
+struct Placement {
     Vec axes[3], position, spin[3], drift;
 
-    explicit Frame(const float* numbers)
+    explicit Placement(const float* numbers)
+        : axes{take(numbers, 0), take(numbers, 1), take(numbers, 2)},
+          position(take(numbers, 3)),
+          spin{take(numbers, 4), take(numbers, 5), take(numbers, 6)},
+          drift(take(numbers, 7))
     {
-        for (int i = 0; i < 3; ++i) {
-            axes[i] = take(numbers, i);
-            spin[i] = take(numbers, 4 + i);
-        }
-        position = take(numbers, 3);
-        drift = take(numbers, 7);
     }
     static Vec take(const float* numbers, int vector)
     {
@@ -58,15 +56,15 @@ struct Frame {
 struct CornerGather {
     const ContactShape& shape;
 
-    std::array<Pack, 8> operator()(const Vec& cell) const
+    Corners<Pack> operator()(const Vec& cell) const
     {
         const auto whole = [](Pack a) { return __builtin_convertvector(a.lanes, Mask::Lanes); };
         const Mask::Lanes first =
             whole(cell.x) + shape.row * whole(cell.y) + shape.layer * whole(cell.z);
-        std::array<Pack, 8> corners;
+        Corners<Pack> corners;
         for (int i = 0; i < 8; ++i) {
             const int offset = (i & 1) + (i & 2 ? shape.row : 0) + (i & 4 ? shape.layer : 0);
-            corners[i] = gather(shape.distance + offset, first);
+            corners.value[i] = gather(shape.distance + offset, first);
         }
         return corners;
     }
@@ -113,12 +111,12 @@ Surface<Pack> nearest_surface(const ContactObstacle& obstacle, const Vec& y, Pac
 void meet_obstacle(const ContactObstacle& obstacle, Pack thickness, Pack dt,
                    const ContactParticles& particles)
 {
-    const Frame frame(obstacle.frame);
+    const Placement placement(obstacle.placement);
     const Vec low = spread(obstacle.low), high = spread(obstacle.high);
     const Pack friction(obstacle.friction);
     for (long group = 0; group < particles.group_count; ++group) {
         const long here = group * particles.stride;
-        const Vec y = frame.to_own(load_group(particles.position, here) - frame.position);
+        const Vec y = placement.to_own(load_group(particles.position, here) - placement.position);
         const Mask free =
             Pack::load(particles.mobility + group * particles.mobility_stride) > Pack(0.0f);
         const Mask near = within(y, low, high) & free;
@@ -126,13 +124,14 @@ void meet_obstacle(const ContactObstacle& obstacle, Pack thickness, Pack dt,
         const Surface<Pack> surface = nearest_surface(obstacle, y, thickness);
         const Mask touches = (surface.distance < thickness) & near;
         if (!touches.any()) continue;
-        const Vec u = frame.to_own(load_group(particles.velocity, here)) - frame.velocity(y);
+        const Vec u =
+            placement.to_own(load_group(particles.velocity, here)) - placement.velocity(y);
         const auto change = contact_change(surface, u, thickness, friction, dt);
         const Vec none{};
         add_to_group(particles.position, here,
-                     choose(touches, frame.to_world(change.position), none));
+                     choose(touches, placement.to_world(change.position), none));
         add_to_group(particles.velocity, here,
-                     choose(touches, frame.to_world(change.velocity), none));
+                     choose(touches, placement.to_world(change.velocity), none));
     }
 }
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "core/assert.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 
 namespace springtime {
 
@@ -142,24 +142,25 @@ ContactTable::ContactTable(const SimulationOptions& options, int width)
             shapes.push_back(std::visit([](const auto& s) { return table_shape(s); }, shape));
         }
         shapes_.push_back(std::move(shapes));
-        frames_.emplace_back(std::size_t(kFrameNumbers) * width, 0.0f);
+        placements_.emplace_back(std::size_t(kPlacementNumbers) * width, 0.0f);
         ContactObstacle view = contact_obstacle(obstacle, thickness_);
         view.shape_count = static_cast<int>(shapes_.back().size());
         view.shapes = shapes_.back().data();
-        view.frame = frames_.back().data();
+        view.placement = placements_.back().data();
         views_.push_back(view);
     }
     for (std::size_t o = 0; o < obstacles_.size(); ++o) {
-        for (int lane = 0; lane < width; ++lane) write_frame(o, lane, 0);
+        for (int lane = 0; lane < width; ++lane) write_placement(o, lane, 0);
     }
 }
 
-void ContactTable::write_frame(std::size_t obstacle, int lane, double time)
+void ContactTable::write_placement(std::size_t obstacle, int lane, double time)
 {
-    const ObstacleFrame frame = frame_of(obstacles_[obstacle], time, dt_);
-    float* to = frames_[obstacle].data() + lane;
-    for (const Vec3d& v : {frame.axes[0], frame.axes[1], frame.axes[2], frame.position,
-                           frame.spin[0], frame.spin[1], frame.spin[2], frame.drift}) {
+    const ObstaclePlacement placement = placement_of(obstacles_[obstacle], time, dt_);
+    float* to = placements_[obstacle].data() + lane;
+    for (const Vec3d& v :
+         {placement.axes[0], placement.axes[1], placement.axes[2], placement.position,
+          placement.spin[0], placement.spin[1], placement.spin[2], placement.drift}) {
         for (int axis = 0; axis < 3; ++axis, to += width_) *to = float(v[axis]);
     }
 }
@@ -171,11 +172,11 @@ void ContactTable::place(std::span<const double> lane_time)
         if (!obstacles_[o].moving()) continue;
         for (int lane = 0; lane < width_; ++lane) {
             if (lane == 0 || lane_time[lane] != lane_time[lane - 1]) {
-                write_frame(o, lane, lane_time[lane]);
+                write_placement(o, lane, lane_time[lane]);
                 continue;
             }
-            float* number = frames_[o].data() + lane;
-            for (int i = 0; i < kFrameNumbers; ++i, number += width_) *number = number[-1];
+            float* number = placements_[o].data() + lane;
+            for (int i = 0; i < kPlacementNumbers; ++i, number += width_) *number = number[-1];
         }
     }
 }

@@ -20,13 +20,13 @@ class ContactTable {
     ContactScene view() const;
 
   private:
-    void write_frame(std::size_t obstacle, int lane, double time);
+    void write_placement(std::size_t obstacle, int lane, double time);
 
     std::vector<Obstacle> obstacles_;
     double thickness_, dt_;
     int width_;
     std::vector<std::vector<ContactShape>> shapes_;
-    std::vector<AlignedVector<float>> frames_;
+    std::vector<AlignedVector<float>> placements_;
     std::vector<ContactObstacle> views_;
 };
 

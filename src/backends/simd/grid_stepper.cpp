@@ -45,7 +45,11 @@ bool GridStepper::fits(const Cloth& cloth)
 
 GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
                          const KernelSet& kernels)
-    : kernels_(kernels), dt_(options.dt), air_(air_of(options)), contact_(options, kernels.width)
+    : kernels_(kernels),
+      dt_(options.dt),
+      air_(air_of(options)),
+      contact_(options, kernels.width),
+      lane_time_(kernels.width, 0)
 {
     SPRINGTIME_ASSERT(fits(cloth) && kernels.width <= kGridMargin);
     rows_ = cloth.grid->rows;
@@ -61,7 +65,9 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
     inverse_mass_.assign(numbers, 0);
     for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
         inverse_mass_[index(p)] = float(1 / cloth.mass[p]);
+        place_.push_back(static_cast<int>(index(p)));
     }
+    if (options.self_distance > 0) self_.emplace(cloth, options.self_distance, dt_);
 
     std::array<OffsetSprings, kGridOffsetCount> all;
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
@@ -106,6 +112,7 @@ void GridStepper::load(int, const State& state, const Handles& handles)
         mobility_[index(p)] = float(dt_);
     }
     for (const int p : handles.particles) mobility_[index(p)] = 0;
+    if (self_) self_->load(handles);
 }
 
 void GridStepper::store(int, State& state) const
@@ -142,7 +149,8 @@ void GridStepper::advance(int steps)
         kernels_.grid_step(air_, grid);
         ++steps_;
         if (handles_.moving()) place_moving_handles();
-        if (!contact_.empty()) meet_obstacles();
+        if (self_) meet_itself();
+        if (!contact_.empty()) meet_obstacles();  // the last word: nothing ends inside them
     }
 }
 
@@ -154,10 +162,21 @@ void GridStepper::place_moving_handles()
     }
 }
 
+void GridStepper::meet_itself()
+{
+    ScatteredParticles particles{{}, {}, place_.data()};
+    for (int axis = 0; axis < 3; ++axis) {
+        particles.x[axis] = position_[axis].data();
+        particles.v[axis] = velocity_[axis].data();
+    }
+    self_->apply(particles);
+}
+
 // The filling behind each row has no mobility and stays out of it.
 void GridStepper::meet_obstacles()
 {
-    contact_.place(std::vector<double>(kernels_.width, time()));
+    std::fill(lane_time_.begin(), lane_time_.end(), time());
+    contact_.place(lane_time_);
     ContactParticles particles{
         long(rows_ * pitch_) / kernels_.width, kernels_.width, kernels_.width, {}, {},
         mobility_.data() + kGridMargin};

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "backends/simd/contact_table.h"
 #include "backends/simd/kernels.h"
 #include "core/aligned.h"
+#include "sim/self_collision.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -32,6 +34,7 @@ class GridStepper : public Stepper {
     double time() const { return start_time_ + double(steps_) * dt_; }
     void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity);
     void place_moving_handles();
+    void meet_itself();
     void meet_obstacles();
 
     // Springs along one offset, by their first end.
@@ -48,6 +51,9 @@ class GridStepper : public Stepper {
     std::array<AlignedVector<float>, 3> position_, velocity_;
     AlignedVector<float> mobility_, inverse_mass_, force_;
     ContactTable contact_;
+    std::optional<SelfCollision> self_;
+    std::vector<int> place_;         // of particles
+    std::vector<double> lane_time_;  // [s]
     Handles handles_;
     double start_time_ = 0;
     long steps_ = 0;

@@ -84,7 +84,7 @@ struct GridArrays {
 };
 inline constexpr int kGridMargin = 16;
 
-// A solid in the frame of its obstacle, in the numbers of its formula in physics/contact.h.
+// A solid in the axes of its obstacle, in the numbers of its formula in physics/contact.h.
 enum class ContactKind { plane, capsule, box, grid };
 struct ContactShape {
     ContactKind kind;
@@ -96,15 +96,15 @@ struct ContactShape {
 };
 
 // An obstacle where it is now. The lanes may see it at times of their own, so every number of its
-// frame comes once for each lane, [kFrameNumbers][lane]: axes, position, spin and drift of
-// ObstacleFrame.
-inline constexpr int kFrameNumbers = 24;
+// placement comes once for each lane, [kPlacementNumbers][lane]: axes, position, spin and drift of
+// ObstaclePlacement.
+inline constexpr int kPlacementNumbers = 24;
 struct ContactObstacle {
     int shape_count;
     const ContactShape* shapes;
-    const float* frame;
+    const float* placement;
     float friction;
-    float low[3], high[3];  // box in its frame, outside of which nothing is in contact
+    float low[3], high[3];  // box in its axes, outside of which nothing is in contact
 };
 
 struct ContactScene {

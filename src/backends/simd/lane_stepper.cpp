@@ -22,6 +22,10 @@ LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
     velocity_.assign(3 * numbers, 0);
     force_.assign(3 * numbers, 0);
     mobility_.assign(numbers, 0);  // a lane that was never loaded stays at rest
+    if (options.self_distance > 0) self_.assign(lanes, {cloth, options.self_distance, dt_});
+    for (std::size_t p = 0; p < particle_count_; ++p) {
+        place_.push_back(static_cast<int>(index(p, 0, 0)));
+    }
 }
 
 void LaneStepper::place(int lane, std::size_t particle, const Vec3d& position,
@@ -35,13 +39,14 @@ void LaneStepper::place(int lane, std::size_t particle, const Vec3d& position,
 
 void LaneStepper::load(int lane, const State& state, const Handles& handles)
 {
-    lanes_[lane] = {handles, state.time, 0};
+    lanes_[lane] = {handles, state.time, 0, true};
     for (std::size_t p = 0; p < particle_count_; ++p) {
         place(lane, p, state.position[p], state.velocity[p]);
         mobility_[p * kernels_.width + lane] = float(dt_);
         for (int axis = 0; axis < 3; ++axis) force_[index(p, axis, lane)] = 0;
     }
     for (const int p : handles.particles) mobility_[p * kernels_.width + lane] = 0;
+    if (!self_.empty()) self_[lane].load(handles);
 }
 
 void LaneStepper::store(int lane, State& state) const
@@ -67,7 +72,8 @@ void LaneStepper::advance(int steps)
         kernels_.lane_step(cloth, air_, aids, state, position_.data(), velocity_.data());
         for (Lane& lane : lanes_) ++lane.steps;
         place_moving_handles();
-        if (!contact_.empty()) meet_obstacles();
+        meet_itself();
+        if (!contact_.empty()) meet_obstacles();  // the last word: nothing ends inside them
     }
 }
 
@@ -80,6 +86,19 @@ void LaneStepper::place_moving_handles()
             const HandlePose pose = handle_pose(lane.handles, h, time(lane), dt_);
             place(static_cast<int>(l), lane.handles.particles[h], pose.position, pose.velocity);
         }
+    }
+}
+
+void LaneStepper::meet_itself()
+{
+    for (std::size_t l = 0; l < self_.size(); ++l) {
+        if (!lanes_[l].loaded) continue;  // all its particles lie in one place
+        ScatteredParticles particles{{}, {}, place_.data()};
+        for (int axis = 0; axis < 3; ++axis) {
+            particles.x[axis] = position_.data() + index(0, axis, static_cast<int>(l));
+            particles.v[axis] = velocity_.data() + index(0, axis, static_cast<int>(l));
+        }
+        self_[l].apply(particles);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "backends/simd/element_table.h"
 #include "backends/simd/sweep_table.h"
 #include "core/aligned.h"
+#include "sim/self_collision.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -27,6 +28,7 @@ class LaneStepper : public Stepper {
         Handles handles;
         double start_time = 0;
         long steps = 0;
+        bool loaded = false;
     };
     std::size_t index(std::size_t particle, int axis, int lane) const
     {
@@ -35,6 +37,7 @@ class LaneStepper : public Stepper {
     double time(const Lane& lane) const { return lane.start_time + double(lane.steps) * dt_; }
     void place(int lane, std::size_t particle, const Vec3d& position, const Vec3d& velocity);
     void place_moving_handles();
+    void meet_itself();
     void meet_obstacles();
 
     KernelSet kernels_;
@@ -45,7 +48,9 @@ class LaneStepper : public Stepper {
     ElementTable elements_;
     std::vector<Lane> lanes_;
     ContactTable contact_;
-    std::vector<double> lane_time_;  // [s]
+    std::vector<SelfCollision> self_;  // one per lane, or none
+    std::vector<int> place_;           // of particles in their lane
+    std::vector<double> lane_time_;    // [s]
     AlignedVector<float> position_, velocity_, force_, mobility_;
 };
 

@@ -8,7 +8,7 @@
 namespace springtime {
 
 // Where an obstacle is at a time, and how it moved there in the last step.
-struct ObstacleFrame {
+struct ObstaclePlacement {
     std::array<Vec3d, 3> axes;  // its own axes in the world
     Vec3d position;             // of its origin [m]
     // Velocity of the solid at its point y, seen in its own axes: drift + the rows of spin times y.
@@ -29,13 +29,13 @@ struct ObstacleFrame {
     }
 };
 
-ObstacleFrame frame_of(const Obstacle& obstacle, double time, double dt);
+ObstaclePlacement placement_of(const Obstacle& obstacle, double time, double dt);
 
 // Velocity [m/s] of the point of the solid that is at `point` at a time: the way it came in the
 // last step, turn and all, over that step.
 Vec3d surface_velocity(const Obstacle& obstacle, const Vec3d& point, double time, double dt);
 
-// The nearest shape of the obstacle to a point in its own frame.
+// The nearest shape of the obstacle to a point in its own axes.
 Surface<double> nearest_surface(const Obstacle& obstacle, const Vec3d& y);
 
 // A unit vector across an axis; any for an axis without length.

@@ -1,0 +1,148 @@
+#include "sim/self_collision.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+namespace springtime {
+
+namespace {
+
+using Cell = std::array<std::int64_t, 3>;
+
+// Far away counts as here too: nothing that far is close to anything that matters.
+Cell cell_of(const Vec3d& x, double size)
+{
+    constexpr double kFarthest = 1e12;
+    Cell cell;
+    for (int axis = 0; axis < 3; ++axis) {
+        cell[axis] = std::int64_t(std::floor(clamped(x[axis] / size, -kFarthest, kFarthest)));
+    }
+    return cell;
+}
+
+// Particles by the cell they are in. Cells share lists, so a list may hold strangers too.
+class SpatialHash {
+  public:
+    SpatialHash(const std::vector<Vec3d>& points, double cell_size)
+        : cells_(points.size()), next_(points.size())
+    {
+        std::size_t lists = 1;
+        while (lists < 2 * points.size()) lists *= 2;
+        first_.assign(lists, -1);
+        for (int p = static_cast<int>(points.size()) - 1; p >= 0; --p) {
+            cells_[p] = cell_of(points[p], cell_size);
+            int& first = first_[list_of(cells_[p])];
+            next_[p] = first;
+            first = p;
+        }
+    }
+
+    // Calls visit(q) for the particles in the cells around that of p, itself included.
+    template <class Visit>
+    void visit_around(int p, Visit visit) const
+    {
+        for (int i = 0; i < 27; ++i) {
+            const Cell cell{cells_[p][0] + i % 3 - 1, cells_[p][1] + i / 3 % 3 - 1,
+                            cells_[p][2] + i / 9 - 1};
+            for (int q = first_[list_of(cell)]; q >= 0; q = next_[q]) {
+                if (cells_[q] == cell) visit(q);
+            }
+        }
+    }
+
+  private:
+    std::size_t list_of(const Cell& cell) const
+    {
+        // Large odd factors, as usual (Teschner et al. 2003).
+        const std::uint64_t mix = std::uint64_t(cell[0]) * 73856093u ^
+                                  std::uint64_t(cell[1]) * 19349663u ^
+                                  std::uint64_t(cell[2]) * 83492791u;
+        return mix & (first_.size() - 1);
+    }
+
+    std::vector<Cell> cells_;
+    std::vector<int> first_, next_;
+};
+
+// Half the distance, but not so little that a coarse cloth asks for new pairs all the time: its
+// particles are far apart, so that a wide skin brings few pairs.
+double skin_of(const Cloth& cloth, double distance)
+{
+    const double spacing =
+        std::sqrt(cloth.sheet.length * cloth.sheet.width / double(cloth.particle_count()));
+    return std::max(distance, spacing) / 2;
+}
+
+}  // namespace
+
+ClosePairs::ClosePairs(const Cloth& cloth, double distance)
+    : distance_(distance),
+      skin_(skin_of(cloth, distance)),
+      rest_(cloth.rest),
+      now_(cloth.particle_count())
+{
+}
+
+void ClosePairs::find_close()
+{
+    if (!candidates_hold()) rebuild();
+    close_.clear();
+    for (const Pair& pair : candidates_) {
+        const Vec3d d = now_[pair[1]] - now_[pair[0]];
+        if (dot(d, d) < distance_ * distance_) close_.push_back(pair);
+    }
+}
+
+bool ClosePairs::candidates_hold() const
+{
+    if (rebuild_count_ == 0) return false;
+    double farthest = 0;  // squared; written so that NaN is passed over
+    for (std::size_t p = 0; p < now_.size(); ++p) {
+        const Vec3d d = now_[p] - built_at_[p];
+        const double square = dot(d, d);
+        farthest = square > farthest ? square : farthest;
+    }
+    return farthest <= skin_ * skin_ / 4;
+}
+
+bool ClosePairs::neighbours(int a, int b) const
+{
+    const double apart = std::hypot(rest_[a].u - rest_[b].u, rest_[a].v - rest_[b].v);
+    return apart < std::numbers::pi / 2 * distance_;
+}
+
+void ClosePairs::rebuild()
+{
+    ++rebuild_count_;
+    candidates_.clear();
+    built_at_ = now_;
+    const double reach = distance_ + skin_;
+    const SpatialHash hash(built_at_, reach);
+    for (int p = 0; p < static_cast<int>(built_at_.size()); ++p) {
+        const std::size_t first = candidates_.size();
+        hash.visit_around(p, [&](int q) {
+            const Vec3d d = built_at_[q] - built_at_[p];
+            if (q > p && dot(d, d) < reach * reach && !neighbours(p, q)) {
+                candidates_.push_back({p, q});
+            }
+        });
+        std::sort(candidates_.begin() + std::ptrdiff_t(first), candidates_.end());
+    }
+}
+
+SelfCollision::SelfCollision(const Cloth& cloth, double distance, double dt)
+    : pairs_(cloth, distance), distance_(distance), dt_(dt)
+{
+    for (const double mass : cloth.mass) free_inverse_mass_.push_back(1 / mass);
+    inverse_mass_ = free_inverse_mass_;
+}
+
+void SelfCollision::load(const Handles& handles)
+{
+    inverse_mass_ = free_inverse_mass_;
+    for (const int p : handles.particles) inverse_mass_[p] = 0;
+}
+
+}  // namespace springtime
