@@ -5,6 +5,7 @@
 
 #include "backends.h"
 #include "backends/simd/grid_stepper.h"
+#include "backends/simd/mesh_stepper.h"
 #include "cloths.h"
 #include "error_of.h"
 #include "sim/forces.h"
@@ -128,6 +129,22 @@ TEST(FemBackends, CollapsedSheetStaysFinite)
             EXPECT_LE(largest_length(end.velocity), 2 * 900 * 0.7 / 0.02 * 0.02) << backend.name;
         }
     }
+}
+
+TEST(FemBackends, ElementsLieInLanesOnlyForOneMeshThatMeetsNothing)
+{
+    const Cloth mesh = uneven_mesh({4, 5}, MeshCut::alternating, TriangleDamping::deformation);
+    EXPECT_TRUE(MeshStepper::fits(mesh, kOptions));
+    EXPECT_FALSE(MeshStepper::fits(uneven_grid({4, 5}), kOptions));
+    Cloth both = mesh;
+    both.springs = uneven_grid({4, 5}).springs;
+    EXPECT_FALSE(MeshStepper::fits(both, kOptions));
+    SimulationOptions meeting = kOptions;
+    meeting.self_distance = 0.1;
+    EXPECT_FALSE(MeshStepper::fits(mesh, meeting));
+    meeting = kOptions;
+    meeting.obstacles.push_back({"ball", {CapsuleShape{}}});
+    EXPECT_FALSE(MeshStepper::fits(mesh, meeting));
 }
 
 TEST(FemBackends, TapesRefuseTriangles)
