@@ -13,6 +13,8 @@ class ElementTable {
     explicit ElementTable(const Cloth& cloth);
 
     bool empty() const { return triangles_.empty() && hinges_.empty(); }
+    const std::vector<SweepTriangle>& triangles() const { return triangles_; }
+    const std::vector<SweepHinge>& hinges() const { return hinges_; }
     SweepElements view() const
     {
         return {static_cast<int>(triangles_.size()), static_cast<int>(hinges_.size()),

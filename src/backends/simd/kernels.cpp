@@ -14,20 +14,6 @@ namespace springtime::SPRINGTIME_ISA {
 
 namespace {
 
-// Gravity, wind, drag and step, the same in every lane.
-struct AirPacks {
-    Vec gravity, wind;
-    Pack drag, dt;
-
-    explicit AirPacks(const Air& air)
-        : gravity{Pack(air.gravity[0]), Pack(air.gravity[1]), Pack(air.gravity[2])},
-          wind{Pack(air.wind[0]), Pack(air.wind[1]), Pack(air.wind[2])},
-          drag(air.drag),
-          dt(air.dt)
-    {
-    }
-};
-
 // Acceleration of particle p, given that every spring from lower numbers has added its part to
 // `force`: the springs to higher numbers come last, so after them the force is complete.
 // Inlined by force: as a call it would pass six registers through memory, a fifth of the step.
@@ -241,6 +227,7 @@ KernelSet kernel_set()
             lane_acceleration_adjoint,
             lane_element_forces,
             grid_step,
+            mesh_step,
             meet_obstacles};
 }
 

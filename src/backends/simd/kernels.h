@@ -120,6 +120,20 @@ struct ContactParticles {
     const float* mobility;  // zero: not touched
 };
 
+// One state of a cloth of triangles and hinges; elements lie side by side in groups of the width.
+struct MeshArrays {
+    int particle_count;  // a multiple of the width, and at least one more than there are
+    float* state;        // [particle][x, y, z of the position, 0, of the velocity, 0]
+    float* force;        // [particle][x, y, z, anything], zero between calls
+    const float *mobility, *inverse_mass;
+    int triangle_groups, hinge_groups;
+    const int *triangle_corners, *hinge_corners;  // [group][corner][lane]
+    // [group][number][lane]: rest area, inverse by rows, shear, area, damping; for hinges least
+    // squares, stiffness, damping
+    const float *triangle_numbers, *hinge_numbers;
+    bool damps_strain;
+};
+
 struct KernelSet {
     const char* name;
     int width;  // lanes in a group
@@ -138,6 +152,7 @@ struct KernelSet {
     // Adds the forces of triangles and hinges to `force`, [particle][xyz][lane].
     void (*lane_element_forces)(const SweepElements&, const LaneState&, float* force);
     void (*grid_step)(const Air&, const GridArrays&);
+    void (*mesh_step)(const Air&, const MeshArrays&);
     // What the obstacles do to particles after a step.
     void (*meet_obstacles)(const ContactScene&, const ContactParticles&);
 };

@@ -9,6 +9,20 @@ namespace springtime::SPRINGTIME_ISA {
 
 using Vec = Vec3<Pack>;
 
+// Gravity, wind, drag and step, the same in every lane.
+struct AirPacks {
+    Vec gravity, wind;
+    Pack drag, dt;
+
+    explicit AirPacks(const Air& air)
+        : gravity{Pack(air.gravity[0]), Pack(air.gravity[1]), Pack(air.gravity[2])},
+          wind{Pack(air.wind[0]), Pack(air.wind[1]), Pack(air.wind[2])},
+          drag(air.drag),
+          dt(air.dt)
+    {
+    }
+};
+
 // A particle in an array of [particle][xyz][lane].
 inline Vec load_lanes(const float* array, int particle)
 {
@@ -24,7 +38,8 @@ inline void store_lanes(float* array, int particle, const Vec& value)
     value.z.store(to + 2 * kWidth);
 }
 
-// In element_kernels.cpp.
+// In element_kernels.cpp and mesh_kernels.cpp.
 void lane_element_forces(const SweepElements& elements, const LaneState& from, float* force);
+void mesh_step(const Air& air, const MeshArrays& mesh);
 
 }  // namespace springtime::SPRINGTIME_ISA

@@ -2,6 +2,7 @@
 
 #include "backends/simd/grid_stepper.h"
 #include "backends/simd/lane_stepper.h"
+#include "backends/simd/mesh_stepper.h"
 
 namespace springtime {
 
@@ -35,6 +36,9 @@ std::unique_ptr<Stepper> make_simd_single(const Cloth& cloth, const SimulationOp
                                           const KernelSet& kernels)
 {
     if (GridStepper::fits(cloth)) return std::make_unique<GridStepper>(cloth, options, kernels);
+    if (MeshStepper::fits(cloth, options)) {
+        return std::make_unique<MeshStepper>(cloth, options, kernels);
+    }
     return std::make_unique<LaneStepper>(cloth, options, kernels, 1);
 }
 

@@ -16,7 +16,8 @@ KernelSet best_instruction_set();
 // One group of lanes.
 std::unique_ptr<Stepper> make_simd_batch(const Cloth& cloth, const SimulationOptions& options,
                                          const KernelSet& kernels);
-// One cloth: along the rows of a grid where the cloth is one, otherwise one lane of a group.
+// One cloth: along the rows of a grid of springs, over the elements of a mesh, otherwise one lane
+// of a group.
 std::unique_ptr<Stepper> make_simd_single(const Cloth& cloth, const SimulationOptions& options,
                                           const KernelSet& kernels);
 
