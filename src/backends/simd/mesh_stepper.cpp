@@ -10,10 +10,9 @@
 
 namespace springtime {
 
-bool MeshStepper::fits(const Cloth& cloth, const SimulationOptions& options)
+bool MeshStepper::fits(const Cloth& cloth)
 {
-    return cloth.springs.spring_count() == 0 && cloth.triangles.triangle_count() > 0 &&
-           options.obstacles.empty() && options.self_distance == 0;
+    return cloth.springs.spring_count() == 0 && cloth.triangles.triangle_count() > 0;
 }
 
 // Lane l of group g holds element l * count + g: elements that share a particle lie in one lane,
@@ -49,9 +48,11 @@ MeshStepper::MeshStepper(const Cloth& cloth, const SimulationOptions& options,
       dt_(options.dt),
       air_(air_of(options)),
       particle_count_(cloth.particle_count()),
-      damps_strain_(cloth.triangles.damping_kind == TriangleDamping::strain)
+      damps_strain_(cloth.triangles.damping_kind == TriangleDamping::strain),
+      contact_(options, kernels.width),
+      lane_time_(kernels.width, 0)
 {
-    SPRINGTIME_ASSERT(fits(cloth, options));
+    SPRINGTIME_ASSERT(fits(cloth));
     const ElementTable table(cloth);
     triangles_ = grouped(table.triangles(), [](const SweepTriangle& t) {
         return std::array{t.rest_area,     t.inverse[0][0], t.inverse[0][1], t.inverse[1][0],
@@ -72,6 +73,13 @@ MeshStepper::MeshStepper(const Cloth& cloth, const SimulationOptions& options,
     mobility_.assign(padded, 0);
     inverse_mass_.assign(padded, 0);
     for (std::size_t p = 0; p < particle_count_; ++p) inverse_mass_[p] = float(1 / cloth.mass[p]);
+    if (!contact_.empty()) {
+        for (auto& numbers : contact_state_) numbers.assign(padded, 0);
+    }
+    if (options.self_distance > 0) {
+        self_.emplace(cloth, options.self_distance, options.dt);
+        for (std::size_t p = 0; p < particle_count_; ++p) place_.push_back(static_cast<int>(8 * p));
+    }
 }
 
 void MeshStepper::place(std::size_t particle, const Vec3d& position, const Vec3d& velocity)
@@ -94,6 +102,7 @@ void MeshStepper::load(int, const State& state, const Handles& handles)
         mobility_[p] = float(dt_);
     }
     for (const int p : handles.particles) mobility_[p] = 0;
+    if (self_) self_->load(handles);
 }
 
 void MeshStepper::store(int, State& state) const
@@ -125,6 +134,40 @@ void MeshStepper::advance(int steps)
         kernels_.mesh_step(air_, mesh);
         ++steps_;
         if (handles_.moving()) place_moving_handles();
+        if (self_) meet_itself();
+        if (!contact_.empty()) meet_obstacles();  // the last word: nothing ends inside them
+    }
+}
+
+void MeshStepper::meet_itself()
+{
+    ScatteredParticles particles{{}, {}, place_.data()};
+    for (int axis = 0; axis < 3; ++axis) {
+        particles.x[axis] = state_.data() + axis;
+        particles.v[axis] = state_.data() + 4 + axis;
+    }
+    self_->apply(particles);
+}
+
+// The kernel wants x, y and z apart.
+void MeshStepper::meet_obstacles()
+{
+    std::fill(lane_time_.begin(), lane_time_.end(), time());
+    contact_.place(lane_time_);
+    const std::size_t padded = mobility_.size();
+    const auto number = [](std::size_t p, int i) { return 8 * p + (i < 3 ? i : i + 1); };
+    for (std::size_t p = 0; p < padded; ++p) {
+        for (int i = 0; i < 6; ++i) contact_state_[i][p] = state_[number(p, i)];
+    }
+    ContactParticles particles{
+        long(padded) / kernels_.width, kernels_.width, kernels_.width, {}, {}, mobility_.data()};
+    for (int axis = 0; axis < 3; ++axis) {
+        particles.position[axis] = contact_state_[axis].data();
+        particles.velocity[axis] = contact_state_[3 + axis].data();
+    }
+    kernels_.meet_obstacles(contact_.view(), particles);
+    for (std::size_t p = 0; p < padded; ++p) {
+        for (int i = 0; i < 6; ++i) state_[number(p, i)] = contact_state_[i][p];
     }
 }
 

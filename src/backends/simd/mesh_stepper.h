@@ -1,9 +1,13 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <vector>
 
+#include "backends/simd/contact_table.h"
 #include "backends/simd/kernels.h"
 #include "core/aligned.h"
+#include "sim/self_collision.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -11,8 +15,8 @@ namespace springtime {
 // One state of a cloth of triangles and hinges, with many elements in the lanes of a register.
 class MeshStepper : public Stepper {
   public:
-    // True for a cloth of triangles and hinges alone that meets nothing.
-    static bool fits(const Cloth& cloth, const SimulationOptions& options);
+    // True for a cloth of triangles and hinges alone.
+    static bool fits(const Cloth& cloth);
 
     MeshStepper(const Cloth& cloth, const SimulationOptions& options, const KernelSet& kernels);
 
@@ -35,6 +39,8 @@ class MeshStepper : public Stepper {
     double time() const { return start_time_ + double(steps_) * dt_; }
     void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity);
     void place_moving_handles();
+    void meet_itself();
+    void meet_obstacles();
 
     KernelSet kernels_;
     double dt_;
@@ -44,6 +50,11 @@ class MeshStepper : public Stepper {
     bool damps_strain_;
     AlignedVector<float> state_;  // [particle][position, 0, velocity, 0]
     AlignedVector<float> force_, mobility_, inverse_mass_;
+    std::optional<SelfCollision> self_;
+    std::vector<int> place_;  // of every particle in state_
+    ContactTable contact_;
+    std::vector<double> lane_time_;                       // [s]
+    std::array<AlignedVector<float>, 6> contact_state_;  // x, y, z of positions, then velocities
     Handles handles_;
     double start_time_ = 0;
     long steps_ = 0;

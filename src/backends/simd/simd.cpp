@@ -36,7 +36,7 @@ std::unique_ptr<Stepper> make_simd_single(const Cloth& cloth, const SimulationOp
                                           const KernelSet& kernels)
 {
     if (GridStepper::fits(cloth)) return std::make_unique<GridStepper>(cloth, options, kernels);
-    if (MeshStepper::fits(cloth, options)) {
+    if (MeshStepper::fits(cloth)) {
         return std::make_unique<MeshStepper>(cloth, options, kernels);
     }
     return std::make_unique<LaneStepper>(cloth, options, kernels, 1);
