@@ -23,7 +23,7 @@ Times measure(const Cloth& cloth, const KernelSet& kernels)
     const RolloutStart start = random_start(cloth, rollouts, 0);
 
     const ForceTable<float> table(cloth, options.environment);
-    PlainLane<float> scalar(table, options.dt);
+    PlainLane<float> scalar(table, options);
     scalar.load(start.state, start.handles);
     const auto single = make_simd_single(cloth, options, kernels);
     single->load(0, start.state, start.handles);

@@ -8,13 +8,17 @@ import subprocess
 import sys
 
 for entry in sys.argv[1:]:
-    name, path = entry.split("=", 1)
-    lines = subprocess.run(["nm", "-C", "--defined-only", path], check=True, capture_output=True,
-                           text=True).stdout.splitlines()
-    shared = [line for line in lines
-              if line.split()[1] in "WVuTDB" and f"springtime::{name}::" not in line]
+    name, paths = entry.split("=", 1)
+    lines = []
+    for path in paths.split(":"):
+        symbols = subprocess.run(["nm", "-C", "--defined-only", path], check=True,
+                                 capture_output=True, text=True).stdout.splitlines()
+        shared = [line for line in symbols
+                  if line.split()[1] in "WVuTDB" and f"springtime::{name}::" not in line]
+        if shared:
+            sys.exit(f"{path}: symbols without the instruction set in their name:\n"
+                     + "\n".join(shared))
+        lines += symbols
     if not any(f"springtime::{name}::kernel_set" in line for line in lines):
-        sys.exit(f"{path}: does not define springtime::{name}::kernel_set")
-    if shared:
-        sys.exit(f"{path}: symbols without the instruction set in their name:\n" + "\n".join(shared))
+        sys.exit(f"{paths}: none defines springtime::{name}::kernel_set")
     print(f"{name}: every shared symbol carries its name")

@@ -66,7 +66,9 @@ class Simulation {
     [[nodiscard]] std::optional<StepReport> advance(int steps);
 
     const State& state() const;
-    // Acceleration of every particle in the present state, in double; zero on handles. [m/s^2]
+    // Acceleration of every particle in the present state, in double; zero on handles. Without
+    // what obstacles and the cloth's own contact do, which are no forces but changes after a step.
+    // [m/s^2]
     std::vector<Vec3d> acceleration() const;
     const Cloth& cloth() const;
     const Handles& handles() const;

@@ -1,6 +1,7 @@
 #include "data/record.h"
 
 #include "sim/forces.h"
+#include "sim/obstacle_frame.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 
@@ -17,6 +18,7 @@ void append(std::vector<float>& to, const std::vector<Vec3d>& from)
     }
 }
 
+// Where particles meet something, forces do not tell the acceleration and it is left out.
 void append_frame(Rollout& rollout, const State& state, const std::vector<Vec3d>& accelerations)
 {
     ++rollout.frame_count;
@@ -41,6 +43,7 @@ std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& o
                                   const std::vector<RolloutStart>& starts, std::size_t frames,
                                   int stride, const std::function<bool()>& keep_going)
 {
+    check_contact(options);
     const ForceTable<double> table(cloth, options.environment);
     const auto stepper = make_batch_stepper(cloth, options);
     std::vector<State> states;
@@ -63,7 +66,8 @@ std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& o
         }
         for (std::size_t lane = 0; lane < starts.size(); ++lane) {
             append_frame(rollouts[lane], states[lane],
-                         acceleration(table, handles[lane], states[lane]));
+                         has_contact(options) ? std::vector<Vec3d>{}
+                                              : acceleration(table, handles[lane], states[lane]));
         }
         if (!keep_going()) return {};
     }
@@ -79,7 +83,9 @@ Recording record(Simulation& simulation, std::size_t frames, int stride,
     for (std::size_t frame = 0; frame < frames && !recording.stopped; ++frame) {
         if (frame > 0) recording.blow_up = simulation.advance(stride);
         if (recording.blow_up) break;
-        append_frame(recording.rollout, simulation.state(), simulation.acceleration());
+        append_frame(
+            recording.rollout, simulation.state(),
+            has_contact(simulation.options()) ? std::vector<Vec3d>{} : simulation.acceleration());
         recording.stopped = progress && !progress(double(frame + 1), double(frames));
     }
     return recording;

@@ -12,8 +12,8 @@
 
 namespace springtime {
 
-template <class Real>
-Vec3<Real> vec3_cast(const Vec3d& a)
+template <class Real, class Other>
+Vec3<Real> vec3_cast(const Vec3<Other>& a)
 {
     return {Real(a.x), Real(a.y), Real(a.z)};
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/forces.h"
+#include "sim/obstacle_frame.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 
@@ -34,6 +35,7 @@ void check_options(const SimulationOptions& options)
         throw Error("time step {} s: it must be finite and positive", options.dt);
     }
     check_environment(options.environment);
+    check_contact(options);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/obstacle_frame.h"
+#include "springtime/error.h"
+
 namespace springtime {
 
 int stretch_length(int steps, std::size_t state_bytes, std::size_t memory)
@@ -10,6 +13,15 @@ int stretch_length(int steps, std::size_t state_bytes, std::size_t memory)
     const int all = std::max(steps, 1);
     if (double(all + 1) * double(state_bytes) <= double(memory)) return all;
     return static_cast<int>(std::ceil(std::sqrt(double(all))));
+}
+
+void check_tape_options(const SimulationOptions& options)
+{
+    if (!has_contact(options)) return;
+    throw Error(
+        "gradient: {} obstacles and a self distance of {} m; gradients do not lead through "
+        "contact, so learn without obstacles and with a self distance of 0",
+        options.obstacles.size(), options.self_distance);
 }
 
 }  // namespace springtime

@@ -58,6 +58,9 @@ std::unique_ptr<Tape<double>> make_reference_tape(const Cloth& cloth,
                                                   const SimulationOptions& options,
                                                   const TapeOptions& tape = {});
 
+// Throws Error for options with contact, which no tape knows the way back through.
+void check_tape_options(const SimulationOptions& options);
+
 // Steps between kept states: all of them when they fit, else the root of their number.
 int stretch_length(int steps, std::size_t state_bytes, std::size_t memory);
 

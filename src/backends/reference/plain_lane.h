@@ -4,6 +4,7 @@
 
 #include "physics/euler.h"
 #include "sim/forces.h"
+#include "sim/obstacle_frame.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -13,7 +14,10 @@ namespace springtime {
 template <class Real>
 class PlainLane {
   public:
-    PlainLane(const ForceTable<Real>& table, double dt) : table_(&table), dt_(dt) {}
+    PlainLane(const ForceTable<Real>& table, const SimulationOptions& options)
+        : table_(&table), options_(&options), dt_(options.dt)
+    {
+    }
 
     void load(const State& state, const Handles& handles)
     {
@@ -56,6 +60,24 @@ class PlainLane {
         }
         ++steps_;
         if (handles_.moving()) place_handles();
+        for (const Obstacle& obstacle : options_->obstacles) meet(obstacle);
+    }
+
+    // In double whatever the lane runs in: shapes come in double.
+    void meet(const Obstacle& obstacle)
+    {
+        const ObstacleFrame frame = frame_of(obstacle, time(), dt_);
+        for (std::size_t p = 0; p < position_.size(); ++p) {
+            if (mobility_[p] == Real(0)) continue;  // a handle goes where it is told
+            const Vec3d y = frame.to_own(vec3_cast<double>(position_[p]) - frame.position);
+            const Surface<double> surface = nearest_surface(obstacle, y);
+            if (!(surface.distance < options_->thickness)) continue;
+            const Vec3d u = frame.to_own(vec3_cast<double>(velocity_[p])) - frame.velocity(y);
+            const auto change =
+                contact_change(surface, u, options_->thickness, obstacle.friction, dt_);
+            position_[p] += vec3_cast<Real>(frame.to_world(change.position));
+            velocity_[p] += vec3_cast<Real>(frame.to_world(change.velocity));
+        }
     }
 
     void place_handles()
@@ -68,6 +90,7 @@ class PlainLane {
     }
 
     const ForceTable<Real>* table_;
+    const SimulationOptions* options_;
     double dt_;
     Handles handles_;
     double start_time_ = 0;

@@ -139,6 +139,7 @@ class PlainTape : public StretchTape<double> {
 std::unique_ptr<Tape<double>> make_plain_tape(const Cloth& cloth, const SimulationOptions& options,
                                               const TapeOptions& tape)
 {
+    check_tape_options(options);
     return std::make_unique<PlainTape>(cloth, options, tape);
 }
 

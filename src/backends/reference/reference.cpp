@@ -10,7 +10,7 @@ namespace {
 class ReferenceStepper : public Stepper {
   public:
     ReferenceStepper(const Cloth& cloth, const SimulationOptions& options, int lanes)
-        : table_(cloth, options.environment), lanes_(lanes, {table_, options.dt})
+        : table_(cloth, options.environment), options_(options), lanes_(lanes, {table_, options_})
     {
     }
 
@@ -28,6 +28,7 @@ class ReferenceStepper : public Stepper {
 
   private:
     ForceTable<double> table_;
+    SimulationOptions options_;
     std::vector<PlainLane<double>> lanes_;
 };
 

@@ -43,7 +43,7 @@ bool GridStepper::fits(const Cloth& cloth)
 
 GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
                          const KernelSet& kernels)
-    : kernels_(kernels), dt_(options.dt), air_(air_of(options))
+    : kernels_(kernels), dt_(options.dt), air_(air_of(options)), contact_(options, kernels.width)
 {
     SPRINGTIME_ASSERT(fits(cloth) && kernels.width <= kGridMargin);
     rows_ = cloth.grid->rows;
@@ -140,6 +140,7 @@ void GridStepper::advance(int steps)
         kernels_.grid_step(air_, grid);
         ++steps_;
         if (handles_.moving()) place_moving_handles();
+        if (!contact_.empty()) meet_obstacles();
     }
 }
 
@@ -149,6 +150,20 @@ void GridStepper::place_moving_handles()
         const HandlePose pose = handle_pose(handles_, h, time(), dt_);
         place(handles_.particles[h], pose.position, pose.velocity);
     }
+}
+
+// The filling behind each row has no mobility and stays out of it.
+void GridStepper::meet_obstacles()
+{
+    contact_.place(std::vector<double>(kernels_.width, time()));
+    ContactParticles particles{
+        long(rows_ * pitch_) / kernels_.width, kernels_.width, kernels_.width, {}, {},
+        mobility_.data() + kGridMargin};
+    for (int axis = 0; axis < 3; ++axis) {
+        particles.position[axis] = position_[axis].data() + kGridMargin;
+        particles.velocity[axis] = velocity_[axis].data() + kGridMargin;
+    }
+    kernels_.meet_obstacles(contact_.view(), particles);
 }
 
 }  // namespace springtime

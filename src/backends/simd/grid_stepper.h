@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "backends/simd/contact_table.h"
 #include "backends/simd/kernels.h"
 #include "core/aligned.h"
 #include "sim/stepper.h"
@@ -31,6 +32,7 @@ class GridStepper : public Stepper {
     double time() const { return start_time_ + double(steps_) * dt_; }
     void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity);
     void place_moving_handles();
+    void meet_obstacles();
 
     // Springs along one offset, by their first end.
     struct OffsetSprings {
@@ -45,6 +47,7 @@ class GridStepper : public Stepper {
     std::vector<OffsetSprings> springs_;
     std::array<AlignedVector<float>, 3> position_, velocity_;
     AlignedVector<float> mobility_, inverse_mass_, force_;
+    ContactTable contact_;
     Handles handles_;
     double start_time_ = 0;
     long steps_ = 0;

@@ -1,6 +1,7 @@
 // Compiled once per instruction set. Wrappers only: load, call the formula, store.
 #include "backends/simd/kernels.h"
 
+#include "backends/simd/contact_kernels.h"
 #include "backends/simd/pack.h"
 #include "physics/euler.h"
 #include "physics/external.h"
@@ -254,7 +255,8 @@ KernelSet kernel_set()
             lane_acceleration,
             lane_step_adjoint,
             lane_acceleration_adjoint,
-            grid_step};
+            grid_step,
+            meet_obstacles};
 }
 
 }  // namespace springtime::SPRINGTIME_ISA

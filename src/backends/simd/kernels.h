@@ -64,6 +64,42 @@ struct GridArrays {
 };
 inline constexpr int kGridMargin = 16;
 
+// A solid in the frame of its obstacle, in the numbers of its formula in physics/contact.h.
+enum class ContactKind { plane, capsule, box, grid };
+struct ContactShape {
+    ContactKind kind;
+    // plane: normal, offset; capsule: a, axis, 1/|axis|^2, spare, radius;
+    // box: center, core, rounding; grid: origin, last, spacing, 1/spacing
+    float numbers[11];
+    const float* distance;  // of a grid; x runs fastest
+    int row, layer;         // numbers from one y or z to the next
+};
+
+// An obstacle where it is now. The lanes may see it at times of their own, so every number of its
+// frame comes once for each lane, [kFrameNumbers][lane]: axes, position, spin and drift of
+// ObstacleFrame.
+inline constexpr int kFrameNumbers = 24;
+struct ContactObstacle {
+    int shape_count;
+    const ContactShape* shapes;
+    const float* frame;
+    float friction;
+    float low[3], high[3];  // box in its frame, outside of which nothing is in contact
+};
+
+struct ContactScene {
+    int obstacle_count;
+    const ContactObstacle* obstacles;
+    float thickness, dt;
+};
+
+// Particles in groups as wide as a register: arrays for x, y, z, and steps from group to group.
+struct ContactParticles {
+    long group_count, stride, mobility_stride;
+    float *position[3], *velocity[3];
+    const float* mobility;  // zero: not touched
+};
+
 struct KernelSet {
     const char* name;
     int width;  // lanes in a group
@@ -80,6 +116,8 @@ struct KernelSet {
     void (*lane_acceleration_adjoint)(const SweepCloth&, const Air&, const LaneState&,
                                       const float* acceleration, const LaneAdjoint&);
     void (*grid_step)(const Air&, const GridArrays&);
+    // What the obstacles do to particles after a step.
+    void (*meet_obstacles)(const ContactScene&, const ContactParticles&);
 };
 
 namespace baseline {

@@ -11,7 +11,9 @@ LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
       air_(air_of(options)),
       particle_count_(cloth.particle_count()),
       table_(cloth),
-      lanes_(lanes)
+      lanes_(lanes),
+      contact_(options, kernels.width),
+      lane_time_(kernels.width, 0)
 {
     SPRINGTIME_ASSERT(lanes >= 1 && lanes <= kernels.width);
     const std::size_t numbers = particle_count_ * kernels_.width;
@@ -61,6 +63,7 @@ void LaneStepper::advance(int steps)
         kernels_.lane_step(cloth, air_, aids, state, position_.data(), velocity_.data());
         for (Lane& lane : lanes_) ++lane.steps;
         place_moving_handles();
+        if (!contact_.empty()) meet_obstacles();
     }
 }
 
@@ -74,6 +77,19 @@ void LaneStepper::place_moving_handles()
             place(static_cast<int>(l), lane.handles.particles[h], pose.position, pose.velocity);
         }
     }
+}
+
+void LaneStepper::meet_obstacles()
+{
+    for (std::size_t l = 0; l < lanes_.size(); ++l) lane_time_[l] = time(lanes_[l]);
+    contact_.place(lane_time_);
+    ContactParticles particles{long(particle_count_), 3L * kernels_.width, kernels_.width, {}, {},
+                               mobility_.data()};
+    for (int axis = 0; axis < 3; ++axis) {
+        particles.position[axis] = position_.data() + axis * kernels_.width;
+        particles.velocity[axis] = velocity_.data() + axis * kernels_.width;
+    }
+    kernels_.meet_obstacles(contact_.view(), particles);
 }
 
 }  // namespace springtime

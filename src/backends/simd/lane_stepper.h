@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "backends/simd/contact_table.h"
 #include "backends/simd/sweep_table.h"
 #include "core/aligned.h"
 #include "sim/stepper.h"
@@ -33,6 +34,7 @@ class LaneStepper : public Stepper {
     double time(const Lane& lane) const { return lane.start_time + double(lane.steps) * dt_; }
     void place(int lane, std::size_t particle, const Vec3d& position, const Vec3d& velocity);
     void place_moving_handles();
+    void meet_obstacles();
 
     KernelSet kernels_;
     double dt_;
@@ -40,6 +42,8 @@ class LaneStepper : public Stepper {
     std::size_t particle_count_;
     SweepTable table_;
     std::vector<Lane> lanes_;
+    ContactTable contact_;
+    std::vector<double> lane_time_;  // [s]
     AlignedVector<float> position_, velocity_, force_, mobility_;
 };
 

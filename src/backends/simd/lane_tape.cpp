@@ -110,6 +110,7 @@ class LaneTape : public StretchTape<float> {
 std::unique_ptr<Tape<float>> make_simd_tape(const Cloth& cloth, const SimulationOptions& options,
                                             const TapeOptions& tape, const KernelSet& kernels)
 {
+    check_tape_options(options);
     return std::make_unique<LaneTape>(cloth, options, tape, kernels);
 }
 
