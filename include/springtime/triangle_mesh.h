@@ -20,8 +20,8 @@ void check_closed(const TriangleMesh& mesh, std::string_view source);
 double volume_of(const TriangleMesh& closed);
 
 // The signed distance to a closed mesh, `spacing` between points, `band` [m] around its bounding
-// box. It is the true one everywhere inside and up to `band` outside, and `band` farther away.
-// Cavities count as inside; what is thinner than `spacing` may be lost.
+// box: the true one near the surface, and to a few hundredths of `spacing` elsewhere. Cavities
+// count as inside; what is thinner than `spacing` may be lost.
 DistanceGrid make_distance_grid(const TriangleMesh& closed, double spacing, double band);
 
 // A flat mesh as a sheet, moved so that the smallest u and v are zero. A level mesh keeps its

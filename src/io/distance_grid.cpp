@@ -77,7 +77,7 @@ struct ScaledMesh {
 struct Nearest {
     std::array<int, 3> size;
     std::vector<float> distance;  // signed, in units of the spacing
-    std::vector<int> triangle;    // -1 where none is within the band
+    std::vector<int> triangle;    // -1 where it is not known
 
     std::size_t index(int x, int y, int z) const
     {
@@ -85,26 +85,29 @@ struct Nearest {
     }
 };
 
-Nearest nearest_by_openvdb(const ScaledMesh& mesh, const std::array<int, 3>& size, double band)
+// The sign everywhere, distances within a few spacings of the surface.
+Nearest nearest_by_openvdb(const ScaledMesh& mesh, const std::array<int, 3>& size)
 {
     const openvdb::tools::QuadAndTriangleDataAdapter<openvdb::Vec3s, openvdb::Vec3I> surface(
         mesh.points, mesh.triangles);
+    constexpr float kBand = 3;
+    constexpr float kFar = std::numeric_limits<float>::max();
     openvdb::util::NullInterrupter nobody;
     openvdb::Int32Grid triangles(-1);
     const auto unit = openvdb::math::Transform::createLinearTransform(1);
     // Renormalizing smooths surfaces that cut themselves, but moves sound ones.
     const auto distances = openvdb::tools::meshToVolume<openvdb::FloatGrid>(
-        nobody, surface, *unit, static_cast<float>(band), std::numeric_limits<float>::max(),
-        openvdb::tools::DISABLE_RENORMALIZATION, &triangles);
+        nobody, surface, *unit, kBand, kBand, openvdb::tools::DISABLE_RENORMALIZATION, &triangles);
     Nearest nearest{size, {}, {}};
     const auto distance = distances->getConstAccessor();
     const auto triangle = triangles.getConstAccessor();
     for (int z = 0; z < size[2]; ++z) {
         for (int y = 0; y < size[1]; ++y) {
             for (int x = 0; x < size[0]; ++x) {
-                nearest.distance.push_back(distance.getValue({x, y, z}));
                 const bool known = triangle.isValueOn({x, y, z});
+                const float value = distance.getValue({x, y, z});
                 nearest.triangle.push_back(known ? triangle.getValue({x, y, z}) : -1);
+                nearest.distance.push_back(known ? value : std::copysign(kFar, value));
             }
         }
     }
@@ -131,9 +134,9 @@ void for_half_of_neighbors(int step, Visit visit)
         visit(step * (i % 3 - 1), step * (i / 3 % 3 - 1), step * (i / 9 - 1));
 }
 
-// OpenVDB hands triangles on from neighbour to neighbour in the order of its blocks, which leaves
-// errors of up to half a spacing. Handing them on again, forwards and then backwards, leaves
-// a hundredth, and that deep inside only.
+// Hands triangles on from neighbour to neighbour, forwards and then backwards. OpenVDB does so too,
+// but in the order of its blocks, which leaves errors of half a spacing two spacings off the
+// surface; after this they are a hundredth, and that only far away.
 void refine(Nearest& nearest, const ScaledMesh& mesh)
 {
     const auto [nx, ny, nz] = nearest.size;
@@ -159,11 +162,10 @@ DistanceGrid make_distance_grid(const TriangleMesh& closed, double spacing, doub
     check_closed(closed, "distance grid: mesh");
     DistanceGrid grid = empty_grid(closed, spacing, band);
     const ScaledMesh mesh(welded(closed), grid);
-    // OpenVDB leaves gaps at the rim of its band, so it gets a wider one.
-    Nearest nearest = nearest_by_openvdb(mesh, grid.size, band / spacing + 2);
+    Nearest nearest = nearest_by_openvdb(mesh, grid.size);
     refine(nearest, mesh);
     for (const float distance : nearest.distance) {
-        grid.distance.push_back(static_cast<float>(std::min(spacing * distance, band)));
+        grid.distance.push_back(static_cast<float>(spacing * distance));
     }
     return grid;
 }
