@@ -52,7 +52,7 @@ void expect_volume(const TriangleMesh& mesh, double tolerance)
         }
         return high - low;
     }();
-    const double spacing = std::max({size.x, size.y, size.z}) / 96;
+    const double spacing = std::max({size.x, size.y, size.z}) / 64;
     const DistanceGrid grid = make_distance_grid(mesh, spacing, 4 * spacing);
     const double volume = volume_of(mesh);
     EXPECT_NEAR(volume_inside(grid), volume, tolerance * volume);
@@ -65,19 +65,19 @@ TEST(DistanceGrid, ASphereHasTheDistanceOfItsFormula)
     const TriangleMesh mesh = sphere_mesh(r, 4, middle);
     const DistanceGrid grid = make_distance_grid(mesh, spacing, band);
     // The mesh lies between the sphere and one that is smaller by the sagitta, and so does every
-    // distance. Distances are float. Deep inside, the nearest triangle may be missed for one beside
-    // it; seen: 0.01 spacings.
+    // distance. Distances are float. Deep inside, where many triangles are about equally
+    // far, the nearest may be missed; seen: 0.045 spacings.
     const double low = r - sagitta(mesh, r, middle);
     double worst = 0;
     for_each_point(grid, [&](const Vec3d& x, double distance) {
         const double from_middle = length(x - middle);
-        const double rounding = distance > -band ? 1e-6 : 0.02 * spacing;
-        EXPECT_GE(distance, std::min(from_middle - r, band) - rounding);
-        EXPECT_LE(distance, std::min(from_middle - low, band) + rounding);
-        worst = std::max(worst, std::abs(distance - std::min(from_middle - r, band)));
+        const double rounding = std::abs(distance) < 5 * spacing ? 1e-6 : 0.1 * spacing;
+        EXPECT_GE(distance, (from_middle - r) - rounding);
+        EXPECT_LE(distance, from_middle - low + rounding);
+        worst = std::max(worst, std::abs(distance - (from_middle - r)));
     });
     EXPECT_GT(worst, 0);
-    EXPECT_LT(worst, 0.005);  // the bounds above mean something: the sagitta is a few millimetres
+    EXPECT_LT(worst, 0.2 * spacing);  // the bounds above mean something: the sagitta is 4 mm
 }
 
 TEST(DistanceGrid, ACubeHasTheDistanceOfItsFormula)
@@ -89,7 +89,7 @@ TEST(DistanceGrid, ACubeHasTheDistanceOfItsFormula)
         const double inside = std::max({q.x, q.y, q.z});
         const double outside =
             std::hypot(std::max(q.x, 0.0), std::max(q.y, 0.0), std::max(q.z, 0.0));
-        EXPECT_NEAR(distance, inside < 0 ? inside : std::min(outside, 0.25), 1e-6);
+        EXPECT_NEAR(distance, inside < 0 ? inside : outside, 1e-6);
     });
 }
 
@@ -103,7 +103,7 @@ TEST(DistanceGrid, TheBoxIsTheMeshAndItsBand)
 
 TEST(DistanceGrid, TheVolumeIsThatOfTheMesh)
 {
-    // The share rule is exact for flat faces; 96 points across leave little curvature in a cell.
+    // The share rule is exact for flat faces; 64 points across leave little curvature in a cell.
     expect_volume(sphere_mesh(1.7, 5, {1, 2, 3}), 1e-3);
 }
 

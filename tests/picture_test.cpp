@@ -15,6 +15,7 @@
 #include "io/layout.h"
 #include "io/surface.h"
 #include "springtime/error.h"
+#include "springtime/mesh.h"
 
 namespace springtime {
 namespace {
@@ -301,6 +302,106 @@ TEST(DrawFrames, AClothWithoutGridIsDrawnAsSprings)
     EXPECT_GT(gap[1], 180);
 }
 
+// Where a page of one frame shows a place.
+class Seen {
+  public:
+    Seen(const Picture& picture, const std::vector<Vec3d>& points)
+        : picture_(picture),
+          width_(kPageWidth - 2 * kMargin),
+          camera_(points, width_, std::lround(std::clamp(seen_aspect(points), 0.6, 0.75) * width_))
+    {
+    }
+    Rgb at(const Vec3d& place) const
+    {
+        const Point seen = camera_.project(place).point;
+        return pixel(picture_, kPanelLeft + int(seen.x), kPanelTop0 + int(seen.y));
+    }
+
+  private:
+    const Picture& picture_;
+    int width_;
+    Camera camera_;
+};
+
+// True when the colour is a shade of the given one: shading multiplies all channels alike.
+bool is_shade(const Rgb& found, const Rgb& color)
+{
+    const double brightness = double(found[0]) / color[0];
+    return brightness > 0.4 && brightness < 1.2 &&
+           std::abs(found[1] - brightness * color[1]) < 2.5 &&
+           std::abs(found[2] - brightness * color[2]) < 2.5;
+}
+
+TEST(DrawFrames, AMeshIsASurfaceInTheColoursOfItsShearStiffness)
+{
+    // Without a grid, so that only its triangles can make a surface of it.
+    SheetMesh mesh = make_grid_mesh({2, 2, 1}, {9, 9}, MeshCut::alternating);
+    mesh.grid.reset();
+    MeshMaterial material;
+    Cloth cloth = make_mesh_cloth({2, 2, 1}, mesh, material);
+    for (std::size_t t = 0; t < cloth.triangles.triangle_count(); ++t) {
+        const double u = cloth.rest[cloth.triangles.corners[t][0]].u;
+        cloth.triangles.shear_stiffness[t] = u < 1 ? 10 : 90;
+    }
+    const State state = flat_state(cloth);
+    const Picture picture = draw_frames(cloth, {state});
+    const Seen seen(picture, state.position);
+    const ColorScale scale({10, 90});
+    EXPECT_TRUE(is_shade(seen.at({-0.55, 0, 0.1}), bytes(scale.color(10))));
+    EXPECT_TRUE(is_shade(seen.at({0.6, 0, 0.1}), bytes(scale.color(90))));
+}
+
+TEST(DrawFrames, ObstaclesHideAndAreHidden)
+{
+    const Cloth cloth = small_cloth();
+    const State state = flat_state(cloth);
+    // A ball that the level sheet cuts in half: its upper half stands before the sheet.
+    Obstacle ball;
+    ball.shapes = {CapsuleShape{{}, {}, 0.5}};
+    const Picture picture = draw_frames(cloth, {state}, {ball});
+    std::vector<Vec3d> points = state.position;
+    for (int i = 0; i < 8; ++i) {
+        points.push_back(0.5 * Vec3d{i & 1 ? 1. : -1., i & 2 ? 1. : -1., i & 4 ? 1. : -1.});
+    }
+    const Seen seen(picture, points);
+    const Rgb grey = bytes({0.66, 0.67, 0.69}), color = bytes(ColorScale({10, 10}).color(10));
+    EXPECT_TRUE(is_shade(seen.at({0, 0.45, 0.1}), grey));
+    EXPECT_TRUE(is_shade(seen.at({0, -0.3, 0.3}), color));  // its lower half is behind the sheet
+    EXPECT_TRUE(is_shade(seen.at({0.8, 0, 0.8}), color));
+    // A ball that moves is drawn where it is at the time of the frame.
+    ball.key_time = {0, 1};
+    ball.key_pose = {Pose{{0, 3, 0}, {}}, Pose{{0, 0, 0}, {}}};
+    ball.key_pose[1].position = {0, -3, 0};
+    State later = state;
+    later.time = 1;
+    const Picture moved = draw_frames(cloth, {later}, {ball});
+    std::vector<Vec3d> below = state.position;
+    for (std::size_t p = state.position.size(); p < points.size(); ++p) {
+        below.push_back(points[p] - Vec3d{0, 3, 0});
+    }
+    EXPECT_TRUE(is_shade(Seen(moved, below).at({0.1, -2.9, 0.4}), grey));
+    EXPECT_TRUE(is_shade(Seen(moved, below).at({0, 0, 0}), color));
+}
+
+TEST(DrawFrames, AFloorIsTheGroundAndHidesWhatIsBelow)
+{
+    const Cloth cloth = small_cloth();
+    State state = flat_state(cloth);
+    state.position[0].y = state.position[1].y = -0.5;  // the north edge hangs through the floor
+    state.position[2].y = state.position[3].y = 0.5;
+    Obstacle floor;
+    floor.shapes = {PlaneShape{}};
+    const Picture bare = draw_frames(cloth, {state});
+    const Picture picture = draw_frames(cloth, {state}, {floor});
+    const Seen before(bare, state.position), seen(picture, state.position);
+    const Rgb color = bytes(ColorScale({10, 10}).color(10));
+    EXPECT_TRUE(is_shade(before.at({0.1, -0.4, -0.8}), color));
+    EXPECT_FALSE(is_shade(seen.at({0.1, -0.4, -0.8}), color));
+    EXPECT_TRUE(is_shade(seen.at({0.1, 0.3, 0.6}), color));
+    EXPECT_EQ(error_of([&] { draw_frames(cloth, {state}, {Obstacle{}}); }),
+              "picture: obstacle: no shapes; give at least one");
+}
+
 TEST(DrawFrames, Errors)
 {
     const Cloth cloth = small_cloth();
@@ -351,6 +452,25 @@ TEST(DrawStiffness, EverySpringShowsItsColourInThePanelOfItsFamily)
     EXPECT_GT(at(1, 0.5, 0)[2], 200);    // the stiff spring is drawn in one panel only
 }
 
+TEST(DrawStiffness, TrianglesAreFilledInTheColourOfTheirShearStiffness)
+{
+    const SheetMesh mesh = make_grid_mesh({2, 2, 1}, {2, 2}, MeshCut::diagonal);
+    Cloth cloth = make_mesh_cloth({2, 2, 1}, mesh, {});
+    ASSERT_EQ(cloth.triangles.corners[0], (std::array{0, 2, 3}));  // the south-west half
+    cloth.triangles.shear_stiffness = {10, 90};
+    const Picture picture = draw_stiffness(cloth);
+    const ColorScale scale({10, 90});
+    const auto at = [&](double u, double v) {  // one panel of 900 pixels in the middle of the page
+        const double zoom = (900 - 44) / 2.0;
+        return pixel(picture, int((kPageWidth - 900) / 2 + 22 + zoom * u),
+                     int(kMargin + kTitleHeight + 22 + zoom * v));
+    };
+    EXPECT_EQ(at(0.5, 1.5), bytes(scale.color(10)));
+    EXPECT_EQ(at(0.02, 1.98), bytes(scale.color(10)));
+    EXPECT_EQ(at(1.5, 0.5), bytes(scale.color(90)));
+    EXPECT_GT(at(-0.03, 1)[1], 200);  // beside the sheet
+}
+
 TEST(DrawStiffness, ShowsOnlyFamiliesThatExist)
 {
     GridOptions options{3, 3, true, false, false, false};
@@ -360,7 +480,7 @@ TEST(DrawStiffness, ShowsOnlyFamiliesThatExist)
               kMargin + kTitleHeight + 900 + kMargin + kScaleHeight + kMargin / 2);
     cloth.springs = {};
     EXPECT_EQ(error_of([&] { draw_stiffness(cloth); }),
-              "picture: the cloth has no springs; give one that has");
+              "picture: the cloth has neither springs nor triangles; give one that has");
 }
 
 }  // namespace

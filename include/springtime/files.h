@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "springtime/cloth.h"
 #include "springtime/handles.h"
@@ -67,6 +68,17 @@ Handles read_handle_paths(const std::filesystem::path& path, const Cloth& cloth,
 
 // A Wavefront OBJ file [m]; polygons are cut into triangles, normals and colours passed over.
 TriangleMesh read_obj(const std::filesystem::path& path);
+
+// What bare names and OBJ files are fitted to: their longest horizontal side becomes `size`, and
+// the middle of their top, of an animal the middle of its back, comes to `top`.
+struct ObstacleFit {
+    double size = 1;  // [m]
+    Vec3d top;
+};
+
+// A built-in obstacle (floor, sphere, table, animal), a closed mesh in an OBJ file, or a TOML file
+// with any number of obstacles (docs/obstacles.md), which needs no fit.
+std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFit& fit);
 
 // parse_material() with maps read from PNG (grey-scale) and CSV files.
 MaterialField read_material(std::string_view text);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/obstacle.h"
 #include "springtime/state.h"
 
 namespace springtime {
@@ -16,10 +17,13 @@ struct Picture {
     std::vector<std::uint8_t> rgb;
 };
 
-// The cloth at several times, side by side under one camera, coloured by stiffness.
-Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames);
+// The cloth at several times, side by side under one camera, coloured by stiffness: of springs, or
+// against shear for a cloth of triangles. Obstacles are grey.
+Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
+                    const std::vector<Obstacle>& obstacles = {});
 
-// The flat sheet with every spring drawn in the colour of its stiffness, and a scale.
+// The flat sheet with every spring drawn in the colour of its stiffness, every triangle in that of
+// its stiffness against shear, and a scale.
 Picture draw_stiffness(const Cloth& cloth);
 
 void write_png(const std::filesystem::path& path, const Picture& picture);

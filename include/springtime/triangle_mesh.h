@@ -20,9 +20,20 @@ void check_closed(const TriangleMesh& mesh, std::string_view source);
 double volume_of(const TriangleMesh& closed);
 
 // The signed distance to a closed mesh, `spacing` between points, `band` [m] around its bounding
-// box. It is the true one everywhere inside and up to `band` outside, and `band` farther away.
+// box: the true one within five spacings of the surface, and to a tenth of a spacing elsewhere.
 // Cavities count as inside; what is thinner than `spacing` may be lost.
 DistanceGrid make_distance_grid(const TriangleMesh& closed, double spacing, double band);
+
+// The part of an endless plane that a picture shows: a square of `side` around the point of the
+// plane that is nearest to `middle`.
+struct PlaneCut {
+    Vec3d middle;
+    double side = 10;  // [m]
+};
+
+// The surface of an obstacle at a time, for pictures: shapes are sampled at about a hundred points
+// along the longest side, and smoothed by that.
+TriangleMesh obstacle_surface(const Obstacle& obstacle, double time, const PlaneCut& cut = {});
 
 // A flat mesh as a sheet, moved so that the smallest u and v are zero. A level mesh keeps its
 // x as u and its z as v; one that stands in the xy plane keeps x as u, with -y as v, so that north

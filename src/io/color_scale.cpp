@@ -61,6 +61,11 @@ std::vector<double> ColorScale::ticks(int count) const
     return found;
 }
 
+std::string stiffness_caption(const Cloth& cloth)
+{
+    return cloth.triangles.triangle_count() > 0 ? "shear stiffness [N/m]" : "stiffness [N/m]";
+}
+
 void draw_scale(Canvas& canvas, const Box& box, const ColorScale& scale, const std::string& caption)
 {
     constexpr int kBar = 18;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "io/canvas.h"
+#include "springtime/cloth.h"
 
 namespace springtime {
 
@@ -24,6 +25,9 @@ class ColorScale {
   private:
     double low_ = 0, high_ = 1;
 };
+
+// What the colours of a cloth mean.
+std::string stiffness_caption(const Cloth& cloth);
 
 // A bar with numbers beneath it, and the caption to its left.
 void draw_scale(Canvas& canvas, const Box& box, const ColorScale& scale,

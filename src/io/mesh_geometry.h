@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,11 @@ inline std::string place_text(const Vec3d& p)
 {
     return fmt::format("({:.6g}, {:.6g}, {:.6g})", p.x, p.y, p.z);
 }
+
+// Of length one at each point, mean of the triangles there weighted by their areas; zero where that
+// is none.
+std::vector<Vec3d> vertex_normals(const std::vector<Vec3d>& points,
+                                  const std::vector<std::array<int, 3>>& triangles);
 
 // Throws Error naming `source` unless there are triangles, their corners exist and all points are
 // finite.

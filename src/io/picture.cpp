@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "io/camera.h"
 #include "io/color_scale.h"
 #include "io/layout.h"
+#include "io/mesh_geometry.h"
+#include "io/obstacle_surface.h"
 #include "io/surface.h"
+#include "sim/obstacle_frame.h"
 #include "springtime/error.h"
+#include "springtime/mesh.h"
 
 namespace springtime {
 
@@ -18,6 +23,8 @@ namespace {
 
 constexpr std::size_t kMaxFrames = 60;  // a taller page would be unreadable
 constexpr double kMaxCoordinate = 1e9;  // [m]; far beyond any cloth, far below overflow
+constexpr double kPlaneSide = 3.2;      // of planes over the size of the scene, as the ground
+constexpr Color kSolidColor{0.66, 0.67, 0.69}, kPlaneColor{0.80, 0.81, 0.83};
 
 void check_frames(const Cloth& cloth, const std::vector<State>& frames)
 {
@@ -47,15 +54,23 @@ void check_frames(const Cloth& cloth, const std::vector<State>& frames)
     }
 }
 
-// Mean stiffness of the springs that end at each particle [N/m].
+// Mean stiffness of the elements at each particle [N/m]: of its triangles against shear, or of the
+// springs of a cloth without triangles.
 std::vector<double> particle_stiffness(const Cloth& cloth)
 {
     std::vector<double> sum(cloth.particle_count(), 0), count(cloth.particle_count(), 0);
-    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
-        for (const int end : cloth.springs.ends[s]) {
-            sum[end] += cloth.springs.stiffness[s];
-            count[end] += 1;
+    const auto add = [&](const auto& elements, const std::vector<double>& stiffness) {
+        for (std::size_t e = 0; e < elements.size(); ++e) {
+            for (const int particle : elements[e]) {
+                sum[particle] += stiffness[e];
+                count[particle] += 1;
+            }
         }
+    };
+    if (cloth.triangles.triangle_count() > 0) {
+        add(cloth.triangles.corners, cloth.triangles.shear_stiffness);
+    } else {
+        add(cloth.springs.ends, cloth.springs.stiffness);
     }
     for (std::size_t p = 0; p < sum.size(); ++p) {
         sum[p] /= std::max(count[p], 1.0);
@@ -63,39 +78,42 @@ std::vector<double> particle_stiffness(const Cloth& cloth)
     return sum;
 }
 
-bool has_surface(const Cloth& cloth)
+// Of an obstacle that holds a level plane which stays where it is.
+std::optional<double> floor_height(const Obstacle& obstacle)
 {
-    return cloth.grid && cloth.grid->rows > 1 && cloth.grid->cols > 1;
-}
-
-// Two triangles for each cell of the grid.
-std::vector<std::array<int, 3>> grid_triangles(const Grid& grid)
-{
-    std::vector<std::array<int, 3>> triangles;
-    for (int r = 0; r + 1 < grid.rows; ++r) {
-        for (int c = 0; c + 1 < grid.cols; ++c) {
-            const int nw = r * grid.cols + c, sw = nw + grid.cols;
-            triangles.push_back({nw, sw, nw + 1});
-            triangles.push_back({nw + 1, sw, sw + 1});
-        }
+    if (obstacle.moving()) return {};
+    const ObstacleFrame frame = frame_of(obstacle, 0, 1);
+    for (const Shape& shape : obstacle.shapes) {
+        const auto* plane = std::get_if<PlaneShape>(&shape);
+        if (plane == nullptr) continue;
+        const Vec3d normal = frame.to_world(plane->normal);
+        if (normal.y < 0.9999 * length(normal)) continue;
+        return (frame.position + frame.to_world(plane->point)).y;
     }
-    return triangles;
+    return {};
 }
 
-// From the neighbours to the east and west, north and south.
-Vec3d grid_normal(const Grid& grid, const std::vector<Vec3d>& position, int row, int col)
-{
-    const auto at = [&](int r, int c) {
-        const int inner_row = std::clamp(r, 0, grid.rows - 1);
-        const int inner_col = std::clamp(c, 0, grid.cols - 1);
-        return position[std::size_t(inner_row) * grid.cols + inner_col];
-    };
-    const Vec3d east = at(row, col + 1) - at(row, col - 1);
-    const Vec3d south = at(row + 1, col) - at(row - 1, col);
-    const Vec3d normal = cross(south, east);
-    const double size = length(normal);
-    return size > 0 ? (1 / size) * normal : Vec3d{};
-}
+// An obstacle, its shapes turned into triangles once for all frames.
+struct Solid {
+    const Obstacle& obstacle;
+    TriangleMesh own;  // in its own frame; without planes
+
+    explicit Solid(const Obstacle& drawn) : obstacle(drawn), own(solid_surface(drawn)) {}
+
+    // Corners of a box around it at a time.
+    std::vector<Vec3d> corners(double time) const
+    {
+        if (own.points.empty()) return {};
+        const Bounds bounds = bounds_of(own.points);
+        TriangleMesh box;
+        for (int i = 0; i < 8; ++i) {
+            box.points.push_back({i & 1 ? bounds.high.x : bounds.low.x,
+                                  i & 2 ? bounds.high.y : bounds.low.y,
+                                  i & 4 ? bounds.high.z : bounds.low.z});
+        }
+        return posed(box, obstacle, time).points;
+    }
+};
 
 // What all panels of one page have in common.
 struct Scene {
@@ -103,40 +121,55 @@ struct Scene {
     std::vector<double> stiffness;  // one per particle [N/m]
     ColorScale scale;
     std::vector<std::array<int, 3>> triangles;
-    std::vector<Vec3d> points;  // of all frames
+    std::vector<Solid> solids;
+    std::vector<Vec3d> points;  // of all frames, obstacles included
+    PlaneCut cut;               // the part of planes that is seen
     double ground = 0;          // height of the ground [m]
     double size = 0;            // largest extent of the points [m]
 
-    Scene(const Cloth& drawn, const std::vector<State>& frames)
-        : cloth(drawn), stiffness(particle_stiffness(drawn)), scale(stiffness)
+    Scene(const Cloth& drawn, const std::vector<State>& frames,
+          const std::vector<Obstacle>& obstacles)
+        : cloth(drawn),
+          stiffness(particle_stiffness(drawn)),
+          scale(stiffness),
+          triangles(surface_triangles(drawn)),
+          solids(obstacles.begin(), obstacles.end())
     {
-        if (has_surface(cloth)) triangles = grid_triangles(*cloth.grid);
         for (const State& frame : frames) {
             points.insert(points.end(), frame.position.begin(), frame.position.end());
+            for (const Solid& solid : solids) {
+                const auto corners = solid.corners(frame.time);
+                points.insert(points.end(), corners.begin(), corners.end());
+            }
         }
-        Vec3d low = points.front(), high = low;
-        for (const Vec3d& p : points) {
-            low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
-            high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
-        }
-        const Vec3d extent = high - low;
+        const Bounds bounds = bounds_of(points);
+        const Vec3d extent = bounds.high - bounds.low;
         size = std::max({extent.x, extent.y, extent.z});
-        ground = low.y - 0.04 * size;
+        cut = {0.5 * (bounds.low + bounds.high), kPlaneSide * size};
+        ground = bounds.low.y - 0.04 * size;
+        for (const Obstacle& obstacle : obstacles) {
+            if (const auto height = floor_height(obstacle)) ground = *height;
+        }
     }
 };
 
 void draw_surface(SurfacePainter& painter, const Scene& scene, const State& frame)
 {
-    std::vector<SurfaceVertex> vertices(frame.position.size());
-    const int cols = scene.cloth.grid->cols;
-    for (std::size_t p = 0; p < vertices.size(); ++p) {
-        const int index = static_cast<int>(p);
-        vertices[p] = {frame.position[p],
-                       grid_normal(*scene.cloth.grid, frame.position, index / cols, index % cols),
-                       scene.stiffness[p]};
-    }
+    const std::vector<Vec3d> normals = vertex_normals(frame.position, scene.triangles);
+    const auto vertex = [&](int p) {
+        return SurfaceVertex{frame.position[p], normals[p], scene.stiffness[p]};
+    };
     for (const auto& [a, b, c] : scene.triangles) {
-        painter.triangle({vertices[a], vertices[b], vertices[c]});
+        painter.triangle({vertex(a), vertex(b), vertex(c)});
+    }
+}
+
+void draw_mesh(SurfacePainter& painter, const TriangleMesh& mesh, const Color& color)
+{
+    const std::vector<Vec3d> normals = vertex_normals(mesh.points, mesh.triangles);
+    const auto vertex = [&](int p) { return SurfaceVertex{mesh.points[p], normals[p]}; };
+    for (const auto& [a, b, c] : mesh.triangles) {
+        painter.triangle({vertex(a), vertex(b), vertex(c)}, color);
     }
 }
 
@@ -150,21 +183,39 @@ void draw_springs(SurfacePainter& painter, const Scene& scene, const State& fram
     }
 }
 
+// Straight down on the ground, all that has triangles throws one.
+void draw_shadows(SurfacePainter& painter, const Scene& scene, const State& frame,
+                  const std::vector<TriangleMesh>& solids)
+{
+    std::vector<std::array<Vec3d, 3>> above;
+    const auto add = [&](const std::vector<Vec3d>& points, const auto& triangles) {
+        for (const auto& [a, b, c] : triangles) {
+            above.push_back({points[a], points[b], points[c]});
+        }
+    };
+    add(frame.position, scene.triangles);
+    for (const TriangleMesh& solid : solids) add(solid.points, solid.triangles);
+    painter.shadows(above, scene.ground);
+}
+
 void draw_panel(Canvas& canvas, const Box& panel, const Camera& camera, const Scene& scene,
                 const State& frame)
 {
     canvas.fill(panel, kPanelTop, kPanelBottom);
     SurfacePainter painter(canvas, panel, camera, scene.scale);
-    painter.ground(scene.ground, scene.size);
-    std::vector<std::array<Vec3d, 3>> above;
-    for (const auto& [a, b, c] : scene.triangles) {
-        above.push_back({frame.position[a], frame.position[b], frame.position[c]});
+    std::vector<TriangleMesh> solids;
+    for (const Solid& solid : scene.solids) {
+        // Below the grid and the shadows, which take no part in hiding.
+        draw_mesh(painter, plane_surfaces(solid.obstacle, frame.time, scene.cut), kPlaneColor);
+        solids.push_back(posed(solid.own, solid.obstacle, frame.time));
     }
-    painter.shadows(above, scene.ground);
-    if (has_surface(scene.cloth)) {
-        draw_surface(painter, scene, frame);
-    } else {
+    painter.ground(scene.ground, scene.size);
+    draw_shadows(painter, scene, frame, solids);
+    for (const TriangleMesh& solid : solids) draw_mesh(painter, solid, kSolidColor);
+    if (scene.triangles.empty()) {
         draw_springs(painter, scene, frame);
+    } else {
+        draw_surface(painter, scene, frame);
     }
 }
 
@@ -187,11 +238,13 @@ std::string time_label(const std::vector<State>& frames, double time)
 
 }  // namespace
 
-Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames)
+Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
+                    const std::vector<Obstacle>& obstacles)
 {
     check_cloth(cloth, "picture: cloth");
     check_frames(cloth, frames);
-    const Scene scene(cloth, frames);
+    for (const Obstacle& obstacle : obstacles) check_obstacle(obstacle, "picture: obstacle");
+    const Scene scene(cloth, frames, obstacles);
     const int count = static_cast<int>(frames.size()), columns = columns_for(count);
     const int rows = (count + columns - 1) / columns;
     const int width = (kPageWidth - kMargin * (columns + 1)) / columns;
@@ -210,7 +263,7 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames)
         draw_panel(canvas, {left, top + kTitleHeight, width, height}, camera, scene, frames[f]);
     }
     const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
-    draw_scale(canvas, bar, scene.scale, "stiffness [N/m]");
+    draw_scale(canvas, bar, scene.scale, stiffness_caption(cloth));
     return canvas.finished();
 }
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
 #include "io/color_scale.h"
 #include "io/layout.h"
+#include "io/triangle_samples.h"
 #include "springtime/error.h"
 #include "springtime/picture.h"
 
@@ -14,7 +16,8 @@ namespace {
 constexpr double kInset = 22;    // [pixel], between the sheet and the edge of its panel
 constexpr double kMaxRise = 14;  // [pixel], of an arc; stays within the inset
 
-// Families that cross but do not cover each other share a panel.
+// Families that cross but do not cover each other share a panel. One without families shows the
+// triangles.
 struct FamilyPanel {
     std::string title;
     std::vector<SpringFamily> families;
@@ -23,6 +26,7 @@ struct FamilyPanel {
 
 std::vector<FamilyPanel> panels_of(const Cloth& cloth)
 {
+    if (cloth.triangles.triangle_count() > 0) return {{"triangles", {}, {}}};
     std::vector<FamilyPanel> panels{
         {"structural", {SpringFamily::structural}, {}},
         {"diagonal + antidiagonal", {SpringFamily::diagonal, SpringFamily::antidiagonal}, {}},
@@ -113,6 +117,29 @@ void draw_arc(Canvas& canvas, const Point& a, const Point& b, double rise, doubl
     }
 }
 
+void fill_triangle(Canvas& canvas, const std::array<Point, 3>& corners, const Color& color)
+{
+    std::array<Point, 3> p = corners;
+    for (Point& point : p) point = {Canvas::kSamples * point.x, Canvas::kSamples * point.y};
+    for_each_sample(p[0], p[1], p[2], Canvas::kSamples * canvas.width(),
+                    Canvas::kSamples * canvas.height(),
+                    [&](int x, int y, const auto&) { canvas.blend_sample(x, y, color, 1); });
+}
+
+void draw_triangles(Canvas& canvas, const Box& box, const Cloth& cloth, const ColorScale& scale)
+{
+    canvas.fill(box, kPanelTop, kPanelBottom);
+    const SheetView view(cloth, box);
+    const TriangleSet& set = cloth.triangles;
+    for (std::size_t t = 0; t < set.triangle_count(); ++t) {
+        const auto& [a, b, c] = set.corners[t];
+        fill_triangle(
+            canvas,
+            {view.point(cloth.rest[a]), view.point(cloth.rest[b]), view.point(cloth.rest[c])},
+            scale.color(set.shear_stiffness[t]));
+    }
+}
+
 void draw_family(Canvas& canvas, const Box& box, const Cloth& cloth, const FamilyPanel& panel,
                  const ColorScale& scale)
 {
@@ -139,8 +166,11 @@ Picture draw_stiffness(const Cloth& cloth)
 {
     check_cloth(cloth, "picture: cloth");
     const auto panels = panels_of(cloth);
-    if (panels.empty()) throw Error("picture: the cloth has no springs; give one that has");
-    const ColorScale scale(cloth.springs.stiffness);
+    if (panels.empty()) {
+        throw Error("picture: the cloth has neither springs nor triangles; give one that has");
+    }
+    const bool mesh = cloth.triangles.triangle_count() > 0;
+    const ColorScale scale(mesh ? cloth.triangles.shear_stiffness : cloth.springs.stiffness);
     const int count = static_cast<int>(panels.size());
     const int width = std::min((kPageWidth - kMargin * (count + 1)) / count, 900);
     const double aspect = std::clamp(cloth.sheet.width / cloth.sheet.length, 0.4, 1.6);
@@ -152,10 +182,14 @@ Picture draw_stiffness(const Cloth& cloth)
     for (int p = 0; p < count; ++p) {
         const Box box{left + p * (width + kMargin), top, width, height};
         canvas.text({double(box.left), double(kMargin)}, panels[p].title, kTextDot, kInk);
-        draw_family(canvas, box, cloth, panels[p], scale);
+        if (mesh) {
+            draw_triangles(canvas, box, cloth, scale);
+        } else {
+            draw_family(canvas, box, cloth, panels[p], scale);
+        }
     }
     const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
-    draw_scale(canvas, bar, scale, "stiffness [N/m]");
+    draw_scale(canvas, bar, scale, stiffness_caption(cloth));
     return canvas.finished();
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "io/layout.h"
+#include "io/triangle_samples.h"
 
 namespace springtime {
 
@@ -16,42 +17,6 @@ Vec3d unit(const Vec3d& v)
 {
     const double size = length(v);
     return size > 0 ? (1 / size) * v : v;
-}
-
-// Twice the signed area of a triangle.
-double area(const Point& a, const Point& b, const Point& c)
-{
-    return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
-}
-
-// First and last sample whose centres can lie between two coordinates.
-struct Extent {
-    int first, last;
-};
-
-Extent extent(double a, double b, double c, int count)
-{
-    const double first = std::clamp(std::floor(std::min({a, b, c}) - 0.5), 0.0, count - 1.0);
-    const double last = std::clamp(std::ceil(std::max({a, b, c}) + 0.5), 0.0, count - 1.0);
-    return {static_cast<int>(first), static_cast<int>(last)};
-}
-
-// Calls f(x, y, weights) for each sample centre inside the triangle. Both sides of an edge claim a
-// centre that lies on it; drawing it twice does no harm, leaving it out would show as a hole.
-template <class F>
-void for_each_sample(const Point& a, const Point& b, const Point& c, int cols, int rows, F f)
-{
-    const double whole = area(a, b, c);
-    if (whole == 0) return;
-    const Extent across = extent(a.x, b.x, c.x, cols), down = extent(a.y, b.y, c.y, rows);
-    for (int y = down.first; y <= down.last; ++y) {
-        for (int x = across.first; x <= across.last; ++x) {
-            const Point p{x + 0.5, y + 0.5};
-            const double wa = area(p, b, c) / whole, wb = area(a, p, c) / whole;
-            const double wc = area(a, b, p) / whole;
-            if (wa >= 0 && wb >= 0 && wc >= 0) f(x, y, std::array{wa, wb, wc});
-        }
-    }
 }
 
 }  // namespace
@@ -74,7 +39,8 @@ SurfacePainter::Corner SurfacePainter::corner(const SurfaceVertex& vertex) const
     return {{kSide * point.x, kSide * point.y}, depth, vertex.normal, vertex.value};
 }
 
-void SurfacePainter::triangle(const std::array<SurfaceVertex, 3>& corners)
+void SurfacePainter::triangle(const std::array<SurfaceVertex, 3>& corners,
+                              const std::optional<Color>& plain)
 {
     const auto& [a, b, c] = corners;
     // The flat triangle decides which side is seen: at the rim of a fold the smooth normals of its
@@ -85,9 +51,10 @@ void SurfacePainter::triangle(const std::array<SurfaceVertex, 3>& corners)
     const bool far_side = dot(flat, camera_.eye() - a.position) < 0;
     std::array<Corner, 3> seen{corner(a), corner(b), corner(c)};
     for (Corner& corner : seen) {
+        if (corner.depth <= 0) return;
         if (far_side) corner.normal = -corner.normal;
     }
-    fill(seen, far_side);
+    fill(seen, {plain, far_side});
 }
 
 // A strip of even width on the screen, as two triangles.
@@ -103,11 +70,11 @@ void SurfacePainter::line(const SurfaceVertex& a, const SurfaceVertex& b, double
         corner.point.y += factor * side.y;
         return corner;
     };
-    fill({moved(from, -1), moved(from, 1), moved(to, 1)}, false);
-    fill({moved(from, -1), moved(to, 1), moved(to, -1)}, false);
+    fill({moved(from, -1), moved(from, 1), moved(to, 1)}, {});
+    fill({moved(from, -1), moved(to, 1), moved(to, -1)}, {});
 }
 
-void SurfacePainter::fill(const std::array<Corner, 3>& corners, bool far_side)
+void SurfacePainter::fill(const std::array<Corner, 3>& corners, const Look& look)
 {
     const auto& [a, b, c] = corners;
     const auto draw = [&](int x, int y, const std::array<double, 3>& weights) {
@@ -121,21 +88,21 @@ void SurfacePainter::fill(const std::array<Corner, 3>& corners, bool far_side)
         const double value = depth * (wa * a.value + wb * b.value + wc * c.value);
         const Vec3d normal = wa * a.normal + wb * b.normal + wc * c.normal;
         canvas_.blend_sample(kSide * panel_.left + x, kSide * panel_.top + y,
-                             shaded(value, normal, far_side), 1);
+                             shaded(value, normal, look), 1);
     };
     for_each_sample(a.point, b.point, c.point, cols_, rows_, draw);
 }
 
 // Lit from above and the left. The far side of the cloth is a little darker, which tells the two
 // sides of a fold apart.
-Color SurfacePainter::shaded(double value, const Vec3d& normal, bool far_side) const
+Color SurfacePainter::shaded(double value, const Vec3d& normal, const Look& look) const
 {
-    const Color color = scale_.color(value);
+    const Color color = look.plain ? *look.plain : scale_.color(value);
     const Vec3d n = unit(normal);
     if (length(n) == 0) return color;
     const Vec3d light = unit(-0.5 * camera_.right() + 0.55 * camera_.up() + 0.75 * camera_.back());
     const double lit = std::max(0.0, dot(n, light));
-    const double brightness = (0.52 + 0.54 * lit) * (far_side ? 0.86 : 1.0);
+    const double brightness = (0.52 + 0.54 * lit) * (look.far_side ? 0.86 : 1.0);
     return scaled(color, brightness);
 }
 

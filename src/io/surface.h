@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "io/camera.h"
@@ -22,7 +23,10 @@ class SurfacePainter {
   public:
     SurfacePainter(Canvas& canvas, const Box& panel, const Camera& camera, const ColorScale& scale);
 
-    void triangle(const std::array<SurfaceVertex, 3>& corners);
+    // In the colours of the values, or all in one. Nothing is drawn unless all corners lie in front
+    // of the camera.
+    void triangle(const std::array<SurfaceVertex, 3>& corners,
+                  const std::optional<Color>& plain = {});
     void line(const SurfaceVertex& a, const SurfaceVertex& b, double thickness);  // [pixel]
 
     // A grid and the shadows of the triangles, straight down on the plane y = height. Draw them
@@ -38,10 +42,16 @@ class SurfacePainter {
         double value;
     };
 
+    // How what is drawn looks, beside the values of its corners.
+    struct Look {
+        std::optional<Color> plain;  // instead of the colours of the values
+        bool far_side = false;
+    };
+
     Corner corner(const SurfaceVertex& vertex) const;
-    void fill(const std::array<Corner, 3>& corners, bool far_side);
+    void fill(const std::array<Corner, 3>& corners, const Look& look);
     void ground_line(const Vec3d& a, const Vec3d& b, double opacity);
-    Color shaded(double value, const Vec3d& normal, bool far_side) const;
+    Color shaded(double value, const Vec3d& normal, const Look& look) const;
 
     Canvas& canvas_;
     Box panel_;
