@@ -5,6 +5,8 @@
 #include "backends.h"
 #include "backends/simd/grid_stepper.h"
 #include "cloths.h"
+#define SPRINGTIME_ISA pack_test
+#include "backends/simd/pack.h"
 
 namespace springtime {
 
@@ -246,6 +248,36 @@ TEST_P(Lanes, NameTellsTheInstructionSet)
     EXPECT_EQ(batch()->name(), std::string("cpu/") + GetParam().name);
     EXPECT_EQ(make_simd_single(cloth_, kOptions, GetParam())->name(),
               std::string("cpu/") + GetParam().name);
+}
+
+// ---- Functions of packs ----
+
+TEST(Pack, AngleIsThatOfTheStandardLibraryInAllQuadrants)
+{
+    // The polynomial is good to a few 1e-8 of the angle, and four roundings of up to 6e-8 come on
+    // top: quotient, sum, and the parts of a turn. Small angles keep their relative precision.
+    using pack_test::Pack;
+    const auto angle = [](float y, float x) {
+        float result[pack_test::kWidth];
+        atan2(Pack(y), Pack(x)).store(result);
+        return result[pack_test::kWidth - 1];
+    };
+    for (int degree = -18000; degree <= 18000; ++degree) {
+        for (const float size : {1e-12f, 1.0f, 1e12f}) {
+            const double turn = degree * (M_PI / 18000);
+            const float x = size * float(std::cos(turn)), y = size * float(std::sin(turn));
+            const double exact = std::atan2(double(y), double(x));
+            ASSERT_NEAR(angle(y, x), exact, 1e-9 + 2.5e-7 * std::abs(exact)) << degree;
+        }
+    }
+    EXPECT_EQ(angle(0, 0), 0);
+    EXPECT_EQ(angle(0, 2), 0);
+    EXPECT_FLOAT_EQ(angle(0, -2), float(M_PI));
+    EXPECT_FLOAT_EQ(angle(3, 0), float(M_PI / 2));
+    EXPECT_FLOAT_EQ(angle(-3, 0), float(-M_PI / 2));
+    for (const float tiny : {1e-3f, 1e-6f, 1e-20f}) {
+        EXPECT_NEAR(angle(tiny, 1), std::atan2(tiny, 1.0f), 1e-7 * tiny);
+    }
 }
 
 }  // namespace

@@ -1,51 +1,173 @@
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "core/random.h"
+#include "sim/forces.h"
 #include "springtime/simulation.h"
 
 namespace springtime {
 
 namespace {
 
-// Largest eigenvalue of M^-1 A [1/s^2 or 1/s], where A is the flat sheet's in-plane matrix with
-// `weight` (stiffness or damping) on every spring. Power iteration on M^-1/2 A M^-1/2.
-double largest_eigenvalue(const Cloth& cloth, const std::vector<double>& weight)
+using Field = std::vector<Vec3d>;  // a vector for every particle: along u, along v, upwards
+
+// Adds A x, where A is the flat sheet's matrix with `weight` (stiffness or damping) on every
+// spring.
+void add_spring_product(const Cloth& cloth, const std::vector<double>& weight, const Field& x,
+                        Field& product)
+{
+    for (std::size_t s = 0; s < weight.size(); ++s) {
+        const auto [a, b] = cloth.springs.ends[s];
+        const Vec3d d{cloth.rest[b].u - cloth.rest[a].u, cloth.rest[b].v - cloth.rest[a].v, 0};
+        const Vec3d f = weight[s] * dot(d, x[b] - x[a]) / std::max(dot(d, d), 1e-20) * d;
+        product[b] += f;
+        product[a] -= f;
+    }
+}
+
+double largest_length(const Field& x)
+{
+    double square = 0;
+    for (const Vec3d& v : x) square = std::max(square, dot(v, v));
+    return std::sqrt(square);
+}
+
+// The triangles and hinges of the flat sheet at rest, seen through their forces.
+class FlatElements {
+  public:
+    explicit FlatElements(const Cloth& cloth)
+        : table_(without_springs(cloth), {}),
+          // A hundred-thousandth of a cell: the forces are straight there to 1e-10, and still
+          // 1e11 times their rounding.
+          reach_(1e-5 * std::sqrt(cloth.sheet.length * cloth.sheet.width /
+                                  double(cloth.particle_count()))),
+          still_(cloth.particle_count())
+    {
+        for (const SheetPoint& p : cloth.rest) position_.push_back({p.u, p.v, 0});
+    }
+
+    bool empty() const { return table_.triangles.empty() && table_.hinges.empty(); }
+
+    // Adds K x, by a central difference of the forces along x.
+    void add_stiffness_product(const Field& x, Field& product) const
+    {
+        const double step = reach_ / std::max(largest_length(x), 1e-300);
+        Field up = position_, down = position_, force(x.size());
+        for (std::size_t p = 0; p < x.size(); ++p) {
+            up[p] += step * x[p];
+            down[p] -= step * x[p];
+        }
+        add_element_forces(table_, up, still_, force);
+        for (Vec3d& f : force) f = -f;
+        add_element_forces(table_, down, still_, force);
+        for (std::size_t p = 0; p < x.size(); ++p) product[p] += (0.5 / step) * force[p];
+    }
+
+    // Adds C x: at rest the forces are linear in the velocities.
+    void add_damping_product(const Field& x, Field& product) const
+    {
+        Field force(x.size());
+        add_element_forces(table_, position_, x, force);
+        for (std::size_t p = 0; p < x.size(); ++p) product[p] -= force[p];
+    }
+
+  private:
+    static Cloth without_springs(Cloth cloth)
+    {
+        cloth.springs = {};
+        return cloth;
+    }
+
+    ForceTable<double> table_;
+    double reach_;
+    Field position_, still_;
+};
+
+// A symmetric matrix with nothing beside its diagonal and the numbers next to it.
+struct Tridiagonal {
+    std::vector<double> diagonal, beside;
+
+    // Sylvester: as many eigenvalues lie above a shift as pivots of A - shift are positive.
+    bool has_eigenvalue_above(double shift) const
+    {
+        double pivot = 1;
+        for (std::size_t i = 0; i < diagonal.size(); ++i) {
+            const double b = i > 0 ? beside[i - 1] : 0;
+            pivot = diagonal[i] - shift - b * b / pivot;
+            if (pivot > 0) return true;
+            if (pivot == 0) pivot = -1e-300;
+        }
+        return false;
+    }
+
+    // By bisection, to the last bits. `least` must not lie above it.
+    double largest_eigenvalue(double least) const
+    {
+        double most = least;
+        for (std::size_t i = 0; i < diagonal.size(); ++i) {  // Gershgorin
+            const double before = i > 0 ? std::abs(beside[i - 1]) : 0;
+            const double after = i + 1 < diagonal.size() ? std::abs(beside[i]) : 0;
+            most = std::max(most, diagonal[i] + before + after);
+        }
+        for (int i = 0; i < 60; ++i) {
+            const double middle = 0.5 * (least + most);
+            (has_eigenvalue_above(middle) ? least : most) = middle;
+        }
+        return most;
+    }
+};
+
+double dot(const Field& a, const Field& b)
+{
+    double sum = 0;
+    for (std::size_t p = 0; p < a.size(); ++p) sum += dot(a[p], b[p]);
+    return sum;
+}
+
+// Springs of a flat sheet act in its plane, so without other elements all of it stays there.
+Field random_field(std::size_t count, bool in_plane)
+{
+    Field x(count);
+    Random random(1);
+    for (Vec3d& v : x) {
+        for (int axis = 0; axis < (in_plane ? 2 : 3); ++axis) v[axis] = random.uniform() - 0.5;
+    }
+    const double scale = 1 / std::sqrt(dot(x, x));
+    for (Vec3d& v : x) v = scale * v;
+    return x;
+}
+
+// Largest eigenvalue of M^-1 A [1/s^2 or 1/s], given what adds A x: the iteration of Lanczos on
+// M^-1/2 A M^-1/2, from below.
+template <class AddProduct>
+double largest_eigenvalue(const Cloth& cloth, bool in_plane, AddProduct add_product)
 {
     const std::size_t count = cloth.particle_count();
-    std::vector<double> x(2 * count), y(2 * count), root(count);
-    Random random(1);
-    for (double& value : x) value = random.uniform() - 0.5;
+    std::vector<double> root(count);
     for (std::size_t p = 0; p < count; ++p) root[p] = 1 / std::sqrt(cloth.mass[p]);
-
+    Field x = random_field(count, in_plane), before(count), scaled(count), next(count);
+    Tridiagonal matrix;
     double eigenvalue = 0;
-    for (int iteration = 0; iteration < 1000; ++iteration) {
-        std::fill(y.begin(), y.end(), 0.0);
-        for (std::size_t s = 0; s < weight.size(); ++s) {
-            const auto [a, b] = cloth.springs.ends[s];
-            const double du = cloth.rest[b].u - cloth.rest[a].u;
-            const double dv = cloth.rest[b].v - cloth.rest[a].v;
-            const double square = std::max(du * du + dv * dv, 1e-20);
-            const double along = du * (root[b] * x[2 * b] - root[a] * x[2 * a]) +
-                                 dv * (root[b] * x[2 * b + 1] - root[a] * x[2 * a + 1]);
-            const double f = weight[s] * along / square;
-            y[2 * b] += root[b] * f * du;
-            y[2 * b + 1] += root[b] * f * dv;
-            y[2 * a] -= root[a] * f * du;
-            y[2 * a + 1] -= root[a] * f * dv;
-        }
-        double xx = 0, xy = 0, yy = 0;
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            xx += x[i] * x[i];
-            xy += x[i] * y[i];
-            yy += y[i] * y[i];
-        }
-        if (yy == 0) return 0;
+    for (int iteration = 0; iteration < 200; ++iteration) {
+        for (std::size_t p = 0; p < count; ++p) scaled[p] = root[p] * x[p];
+        std::fill(next.begin(), next.end(), Vec3d{});
+        add_product(scaled, next);
+        const double back = matrix.beside.empty() ? 0 : matrix.beside.back();
+        for (std::size_t p = 0; p < count; ++p) next[p] = root[p] * next[p] - back * before[p];
+        const double along = dot(x, next);
+        for (std::size_t p = 0; p < count; ++p) next[p] -= along * x[p];
+        matrix.diagonal.push_back(along);
         const double last = eigenvalue;
-        eigenvalue = xy / xx;
-        const double scale = 1 / std::sqrt(yy);
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] = scale * y[i];
-        if (std::abs(eigenvalue - last) < 1e-6 * eigenvalue) break;
+        eigenvalue = matrix.largest_eigenvalue(std::max(0.0, last));
+        const double rest = std::sqrt(dot(next, next));
+        if (rest <= 1e-9 * eigenvalue) break;  // nothing new: x lies in few modes
+        if (iteration > 10 && eigenvalue - last < 1e-6 * eigenvalue) break;
+        matrix.beside.push_back(rest);
+        for (std::size_t p = 0; p < count; ++p) {
+            before[p] = x[p];
+            x[p] = (1 / rest) * next[p];
+        }
     }
     return eigenvalue;
 }
@@ -56,9 +178,18 @@ double largest_eigenvalue(const Cloth& cloth, const std::vector<double>& weight)
 // roots stay inside the unit circle while h^2 w^2 + 2 h c <= 4.
 double largest_stable_step(const Cloth& cloth, const Environment& environment)
 {
-    const double w2 = largest_eigenvalue(cloth, cloth.springs.stiffness);
-    const double c = largest_eigenvalue(cloth, cloth.springs.damping) + environment.drag;
-    const double denominator = c + std::sqrt(c * c + 4 * w2);
+    const FlatElements elements(cloth);
+    const bool springs_only = elements.empty();
+    const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
+        add_spring_product(cloth, cloth.springs.stiffness, x, product);
+        if (!springs_only) elements.add_stiffness_product(x, product);
+    });
+    const double c = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
+        add_spring_product(cloth, cloth.springs.damping, x, product);
+        if (!springs_only) elements.add_damping_product(x, product);
+    });
+    const double rate = c + environment.drag;
+    const double denominator = rate + std::sqrt(rate * rate + 4 * w2);
     return denominator > 0 ? 4 / denominator : HUGE_VAL;
 }
 
