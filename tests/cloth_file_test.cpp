@@ -173,15 +173,27 @@ TEST(ClothFile, OneNumberStandsForAll)
 TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
 {
     const std::string page = read_text(SPRINGTIME_SOURCE_DIR "/docs/formats.md");
-    const std::string fence = "```json\n";
-    const std::size_t begin = page.find(fence) + fence.size();
-    const Cloth cloth =
-        cloth_from_json(page.substr(begin, page.find("```", begin) - begin), "page");
+    const auto example = [&](const std::string& title) {
+        const std::string fence = "```json\n";
+        const std::size_t begin = page.find(fence, page.find(title)) + fence.size();
+        return cloth_from_json(page.substr(begin, page.find("```", begin) - begin), "page");
+    };
+    const Cloth cloth = example("A cloth of two particles");
     EXPECT_EQ(cloth.mass, (std::vector<double>{0.1, 0.1}));
     ASSERT_EQ(cloth.springs.spring_count(), 1u);
     EXPECT_EQ(cloth.springs.stiffness[0], 25);
     EXPECT_EQ(cloth.springs.family[0], SpringFamily::structural);
     EXPECT_FALSE(cloth.grid.has_value());
+    // The square of two triangles is what make_mesh_cloth() makes of it.
+    const Cloth square = example("A square of two triangles");
+    const Sheet sheet{1, 1, 0.2};
+    const Cloth made = make_mesh_cloth(sheet, make_grid_mesh(sheet, {2, 2}, MeshCut::diagonal), {});
+    EXPECT_EQ(square.triangles.corners, made.triangles.corners);
+    EXPECT_EQ(square.triangles.area_stiffness, made.triangles.area_stiffness);
+    EXPECT_EQ(square.triangles.damping_kind, TriangleDamping::strain);
+    EXPECT_EQ(square.hinges.corners, made.hinges.corners);
+    EXPECT_NEAR(square.hinges.stiffness[0], made.hinges.stiffness[0], 1e-15);
+    EXPECT_NEAR(square.hinges.damping[0], made.hinges.damping[0], 1e-18);
 }
 
 TEST(ClothFile, LinesAreFilledButNotLong)

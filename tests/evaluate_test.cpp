@@ -152,6 +152,18 @@ TEST(SurrogateError, IsExactlyZeroOnItsOwnRollouts)
     EXPECT_GT(run(small_cloth(10), motion).mean, 1e-4);
 }
 
+// Steps of 2 ms, told as 5 steps of 4 ms to a frame: two sub-steps are the source's own.
+TEST(SurrogateError, RunsWithSubsteps)
+{
+    const Cloth cloth = small_cloth();
+    MotionSource motion = generated(cloth, 3);
+    motion.header.dt *= 2;
+    motion.header.stride /= 2;
+    EXPECT_EQ(surrogate_error(cloth, motion, Device::cpu, 1, {}, 2).mean, 0);
+    EXPECT_GT(surrogate_error(cloth, motion, Device::cpu, 1, {}, 1).mean, 0);
+    EXPECT_THROW(surrogate_error(cloth, motion, Device::cpu, 1, {}, 0), Error);
+}
+
 // A free sheet falls as one: symplectic Euler gives a drop of g h^2 n (n + 1) / 2 after n steps,
 // which is its distance from a target that stands still.
 TEST(SurrogateError, OfAFallingSheetIsItsDrop)

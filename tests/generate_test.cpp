@@ -207,7 +207,7 @@ TEST(RandomStart, AnchorsReachEveryPlace)
 // Grids of one sheet; every particle of a coarse one is a particle of the finer ones.
 Cloth nested_grid(int points)
 {
-    return make_grid_cloth({15.5, 15.5, 30}, {points, points, true, true, true, true},
+    return make_grid_cloth({15.5, 15.5, 30}, {points, points, true, false, false, false},
                            MaterialField::uniform(20), MaterialField::uniform(0.2));
 }
 
@@ -241,7 +241,7 @@ TEST(RandomStart, DiscsAreRoundAndDoNotOverlap)
 {
     // Discs that do not reach over the edge of the sheet hold its points by area, n pi r^2 / h^2 of
     // them for n discs: fewer if they overlapped. The number of points in a circle of r = 7.7 h
-    // differs from its area by up to 8 (seen, of 188). One disc is 2 r across, no more.
+    // differs from its area, 188 h^2, by up to 3.3 (seen). One disc is 2 r across, no more.
     const Cloth cloth = nested_grid(61);
     const double h = 15.5 / 60, r = 2;
     for (const int anchors : {1, 2, 3}) {
@@ -265,7 +265,7 @@ TEST(RandomStart, DiscsAreRoundAndDoNotOverlap)
             if (to_edge < h) continue;
             ++inner;
             EXPECT_NEAR(double(handles.particles.size()), anchors * M_PI * r * r / (h * h),
-                        anchors * 10);
+                        anchors * 6);
         }
         EXPECT_GT(inner, 2) << anchors << " anchors";
     }
@@ -274,9 +274,10 @@ TEST(RandomStart, DiscsAreRoundAndDoNotOverlap)
 TEST(RandomStart, DiscCentersAreUniform)
 {
     // A tiny disc holds the nearest particle alone, so with one anchor the particle tells the
-    // centre to half a cell. Of 61 x 61 points a side the mean of u is 15.5 / 2 with variance
-    // 15.5^2 / 12; over N draws it is held to four standard deviations.
-    const Cloth cloth = nested_grid(61);
+    // centre to half a cell. The mean of u is 15.5 / 2 with variance 15.5^2 / 12 (and rounding to
+    // cells of h = 0.78 m adds h^2 / 6, half a percent); over N draws it is held to four standard
+    // deviations.
+    const Cloth cloth = nested_grid(21);
     GenerateOptions options;
     options.anchors = 1;
     options.anchor_radius = 1e-6;

@@ -8,7 +8,9 @@
 #include <numeric>
 #include <set>
 
+#include "cloths.h"
 #include "error_of.h"
+#include "springtime/energy.h"
 
 namespace springtime {
 
@@ -16,6 +18,14 @@ namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 const Sheet kSheet{3, 2, 6};
+
+// The elastic energy of a sheet whose points (u, v) have gone to (u + a u + b v, v + c v). [J]
+double strained_energy(const Cloth& cloth, double a, double b, double c)
+{
+    State state = flat_state(cloth);
+    for (Vec3d& x : state.position) x = x + Vec3d{a * x.x + b * x.z, 0, c * x.z};
+    return energy_of(cloth, kEmptySpace, state).elastic;
+}
 
 double area_of(const std::vector<SheetPoint>& points, const std::array<int, 3>& triangle)
 {
@@ -237,6 +247,30 @@ TEST(BadMesh, NonManifoldEdge)
     EXPECT_EQ(error_of_mesh(mesh),
               "sheet.obj: the edge from point 0 to 3 is non-manifold: 3 triangles share it; a "
               "sheet has at most two there");
+}
+
+TEST_P(EveryCut, SmallStrainFeelsTheModuliOfTheSheet)
+{
+    // For a small strain e the energy per area is mu |e|^2 + (lambda - mu)/2 (tr e)^2. So a sheet
+    // that is pulled by s and may contract sideways holds E h/2 s^2, with E h = 4 mu lambda /
+    // (mu + lambda) and Poisson's ratio (lambda - mu)/(lambda + mu); one that is sheared by s
+    // mu/2 s^2; one that grows by s in both directions 2 lambda s^2. The mean over s and -s leaves
+    // an error of s^2 = 1e-8 relative, and as much again by rounding.
+    const double mu = 200, lambda = 350, s = 1e-4;
+    MeshMaterial material;
+    material.shear_stiffness = MaterialField::uniform(mu);
+    material.area_stiffness = MaterialField::uniform(lambda);
+    const Cloth cloth =
+        make_mesh_cloth(kSheet, make_grid_mesh(kSheet, {4, 6}, GetParam()), material);
+    const double young = 4 * mu * lambda / (mu + lambda), nu = (lambda - mu) / (lambda + mu);
+    const double area = kSheet.length * kSheet.width, rest = strained_energy(cloth, 0, 0, 0);
+    const auto mean = [&](double a, double b, double c) {
+        return (strained_energy(cloth, a, b, c) + strained_energy(cloth, -a, -b, -c)) / 2 - rest;
+    };
+    const double unit = area * s * s;
+    EXPECT_NEAR(mean(s, 0, -nu * s), young / 2 * unit, 1e-6 * young * unit);
+    EXPECT_NEAR(mean(0, s, 0), mu / 2 * unit, 1e-6 * mu * unit);
+    EXPECT_NEAR(mean(s, 0, s), 2 * lambda * unit, 1e-6 * lambda * unit);
 }
 
 TEST(BadMesh, OverlappingTriangles)

@@ -129,22 +129,48 @@ Cloth source_cloth(const GenerateArguments& arguments)
     return make_cloth(options);
 }
 
-int run_generate(const GenerateArguments& arguments)
+fs::path cloth_path_of(const GenerateArguments& arguments)
 {
-    check_flags(arguments);
-    const fs::path out = arguments.out;
+    return fs::path(arguments.out).replace_extension(".cloth.json");
+}
+
+void check_outputs(const GenerateArguments& arguments)
+{
+    const fs::path out = arguments.out, cloth_path = cloth_path_of(arguments);
     if (fs::exists(out) && !arguments.resume && !arguments.overwrite) {
         throw Error(
             "{}: exists already; finish it with --resume, replace it with --overwrite, or "
             "give another --out",
             out.string());
     }
-    const fs::path cloth_path = fs::path(out).replace_extension(".cloth.json");
     if (fs::exists(cloth_path) && !fs::exists(out) && !arguments.overwrite) {
         throw Error(
             "{}: exists already and would be replaced; move it, or allow it with --overwrite",
             cloth_path.string());
     }
+}
+
+void print_result(const GenerateArguments& arguments, const GeneratedFile& outcome, int substeps,
+                  double seconds)
+{
+    const std::string cloth = cloth_path_of(arguments).string();
+    if (arguments.common.json) {
+        const nlohmann::json result{
+            {"out", arguments.out},         {"cloth", cloth},
+            {"rollouts", outcome.rollouts}, {"rollouts_planned", arguments.run.rollouts},
+            {"finished", outcome.finished}, {"substeps", substeps},
+            {"seconds", seconds},           {"bytes", fs::file_size(arguments.out)}};
+        fmt::print("{}\n", result.dump());
+    } else if (outcome.finished) {
+        fmt::print("{}: {} rollouts, {:.1f} MB, in {:.1f} s; source cloth in {}\n", arguments.out,
+                   outcome.rollouts, double(fs::file_size(arguments.out)) / 1e6, seconds, cloth);
+    }
+}
+
+int run_generate(const GenerateArguments& arguments)
+{
+    check_flags(arguments);
+    check_outputs(arguments);
     const Cloth cloth = source_cloth(arguments);
     GenerateOptions run = arguments.run;
     run.anchor_radius = arguments.anchor_radius.value_or(0);
@@ -158,9 +184,9 @@ int run_generate(const GenerateArguments& arguments)
     run.stride *= substeps;
 
     const auto start = std::chrono::steady_clock::now();
-    const GeneratedFile outcome =
-        generate_file(out, cloth, run, merged_config(*arguments.app, settings_left_out(arguments)),
-                      arguments.resume, arguments.common);
+    const GeneratedFile outcome = generate_file(
+        arguments.out, cloth, run, merged_config(*arguments.app, settings_left_out(arguments)),
+        arguments.resume, arguments.common);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (outcome.rollouts == 0) {
@@ -169,24 +195,13 @@ int run_generate(const GenerateArguments& arguments)
                    "was written\n");
         return kFailed;
     }
-    write_cloth(cloth_path, cloth);
-    if (arguments.common.json) {
-        const nlohmann::json result{
-            {"out", out.string()},          {"cloth", cloth_path.string()},
-            {"rollouts", outcome.rollouts}, {"rollouts_planned", run.rollouts},
-            {"finished", outcome.finished}, {"substeps", substeps},
-            {"seconds", seconds},           {"bytes", fs::file_size(out)}};
-        fmt::print("{}\n", result.dump());
-    } else if (outcome.finished) {
-        fmt::print("{}: {} rollouts, {:.1f} MB, in {:.1f} s; source cloth in {}\n", out.string(),
-                   outcome.rollouts, double(fs::file_size(out)) / 1e6, seconds,
-                   cloth_path.string());
-    }
+    write_cloth(cloth_path_of(arguments), cloth);
+    print_result(arguments, outcome, substeps, seconds);
     if (outcome.finished) return kDone;
     fmt::print(stderr,
                "springtime: interrupted; {} of {} rollouts are in {}; run again with "
                "--resume to finish\n",
-               outcome.rollouts, run.rollouts, out.string());
+               outcome.rollouts, run.rollouts, arguments.out);
     return kFailed;
 }
 
