@@ -5,7 +5,7 @@
 
 #include "io/distance_grid.h"
 #include "io/mesh_geometry.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 
 namespace springtime {
 
@@ -109,20 +109,20 @@ TriangleMesh solid_surface(const Obstacle& obstacle)
 
 TriangleMesh posed(TriangleMesh own, const Obstacle& obstacle, double time)
 {
-    const ObstacleFrame frame = frame_of(obstacle, time, 1);
-    for (Vec3d& p : own.points) p = frame.position + frame.to_world(p);
+    const ObstaclePlacement placement = placement_of(obstacle, time, 1);
+    for (Vec3d& p : own.points) p = placement.position + placement.to_world(p);
     return own;
 }
 
 TriangleMesh plane_surfaces(const Obstacle& obstacle, double time, const PlaneCut& cut)
 {
-    const ObstacleFrame frame = frame_of(obstacle, time, 1);
+    const ObstaclePlacement placement = placement_of(obstacle, time, 1);
     TriangleMesh mesh;
     for (const Shape& shape : obstacle.shapes) {
         const auto* plane = std::get_if<PlaneShape>(&shape);
         if (plane == nullptr) continue;
-        const Vec3d point = frame.position + frame.to_world(plane->point);
-        const Vec3d normal = (1 / length(plane->normal)) * frame.to_world(plane->normal);
+        const Vec3d point = placement.position + placement.to_world(plane->point);
+        const Vec3d normal = (1 / length(plane->normal)) * placement.to_world(plane->normal);
         const Vec3d u = unit_across(normal), v = cross(normal, u);
         const Vec3d middle = cut.middle - dot(cut.middle - point, normal) * normal;
         append(mesh, square(middle, cut.side * u, cut.side * v));

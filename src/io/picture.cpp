@@ -13,7 +13,7 @@
 #include "io/mesh_geometry.h"
 #include "io/obstacle_surface.h"
 #include "io/surface.h"
-#include "sim/obstacle_frame.h"
+#include "sim/obstacle_placement.h"
 #include "springtime/error.h"
 #include "springtime/mesh.h"
 
@@ -82,13 +82,13 @@ std::vector<double> particle_stiffness(const Cloth& cloth)
 std::optional<double> floor_height(const Obstacle& obstacle)
 {
     if (obstacle.moving()) return {};
-    const ObstacleFrame frame = frame_of(obstacle, 0, 1);
+    const ObstaclePlacement placement = placement_of(obstacle, 0, 1);
     for (const Shape& shape : obstacle.shapes) {
         const auto* plane = std::get_if<PlaneShape>(&shape);
         if (plane == nullptr) continue;
-        const Vec3d normal = frame.to_world(plane->normal);
+        const Vec3d normal = placement.to_world(plane->normal);
         if (normal.y < 0.9999 * length(normal)) continue;
-        return (frame.position + frame.to_world(plane->point)).y;
+        return (placement.position + placement.to_world(plane->point)).y;
     }
     return {};
 }
