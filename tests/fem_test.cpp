@@ -386,28 +386,46 @@ State refined(const State& coarse, int n)
     return fine;
 }
 
+// The squares at both north corners that the coarsest mesh of 15 cells has as its corner cells. A
+// point would not do: under a point load the stretch grows with the logarithm of the mesh.
+Handles corner_squares(int n)
+{
+    Handles handles;
+    const int side = (n - 1) / 15;
+    for (int r = 0; r <= side; ++r) {
+        for (int c = 0; c <= side; ++c) {
+            handles.particles.push_back(r * n + c);
+            handles.particles.push_back(r * n + n - 1 - c);
+        }
+    }
+    return handles;
+}
+
 TEST(FemSheet, SagConvergesWithTheMesh)
 {
-    // The sheet of the benchmark without its stiff regions hangs from two corners; heavy drag
-    // brings it to rest. The height of its centre of mass settles as the mesh is refined.
+    // The sheet of the benchmark without its stiff regions hangs from two corners; drag brings it
+    // to rest, the finer ones from where the coarser one came to. Piecewise linear stretch is off
+    // in proportion to the square of a cell where all is smooth, and to less at the edge of the
+    // pins. Seen: heights -7.234, -7.277, -7.294 m, each difference 0.4 of the last.
     const Sheet sheet{15.5, 15.5, 30};
     const Environment air{{0, -9.81, 0}, 3.2, {}};
     std::vector<double> height;
     State state;
-    for (const auto& [n, seconds] : {std::pair{16, 6.0}, {31, 2.0}, {61, 1.0}}) {
+    for (const auto& [n, seconds] : {std::pair{16, 20.0}, {31, 3.0}, {61, 2.0}}) {
         const Cloth cloth =
             make_mesh_cloth(sheet, make_grid_mesh(sheet, {n, n}, MeshCut::alternating), {});
         const double dt = kStableMargin * largest_stable_step(cloth, air);
-        const Handles pins{{0, n - 1}, {}, {}};
         state = height.empty() ? flat_state(cloth) : refined(state, (n + 1) / 2);
-        Simulation simulation(cloth, state, pins, {dt, air, {}});
+        Simulation simulation(cloth, state, corner_squares(n), {dt, air, {}});
         ASSERT_FALSE(simulation.advance(static_cast<int>(seconds / dt)));
         state = simulation.state();
-        height.push_back(-energy_of(cloth, air, state).gravitational / (-9.81 * sheet.mass));
+        const Energy energy = energy_of(cloth, air, state);
+        EXPECT_LE(energy.kinetic, 1e-2);  // out of 2000 J that it fell by
+        height.push_back(energy.gravitational / (9.81 * sheet.mass));  // of the centre of mass
     }
     const double first = std::abs(height[1] - height[0]), second = std::abs(height[2] - height[1]);
-    EXPECT_LE(second, 0.6 * first) << height[0] << " " << height[1] << " " << height[2];
-    EXPECT_LE(first, 0.05 * sheet.length);
+    EXPECT_LE(second, 0.5 * first) << height[0] << " " << height[1] << " " << height[2];
+    EXPECT_LE(first, 0.01 * sheet.length);
 }
 
 }  // namespace
