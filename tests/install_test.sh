@@ -5,7 +5,7 @@ build=$1 source=$2 flags=$3
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --prefix "$scratch/installed" >/dev/null
-mkdir "$scratch/hello" && cp "$source/examples/"* "$scratch/hello"
+cp -r "$source/examples" "$scratch/hello"
 cmake -S "$scratch/hello" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/installed" \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS="$flags" >/dev/null
 cmake --build "$scratch/build" >/dev/null

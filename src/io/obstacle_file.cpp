@@ -43,11 +43,10 @@ TriangleMesh read_closed(const fs::path& path)
 }
 
 // Scaled and moved to have the middle of the top at the origin.
-TriangleMesh fitted(TriangleMesh mesh, double size, std::string_view source)
+TriangleMesh fitted(TriangleMesh mesh, double size)
 {
     const Bounds bounds = bounds_of(mesh.points);
     const double side = std::max(bounds.high.x - bounds.low.x, bounds.high.z - bounds.low.z);
-    if (!(side > 0)) throw Error("{}: no horizontal extent; a solid is needed", source);
     const Vec3d top{(bounds.low.x + bounds.high.x) / 2, bounds.high.y,
                     (bounds.low.z + bounds.high.z) / 2};
     for (Vec3d& p : mesh.points) p = (size / side) * (p - top);
@@ -58,7 +57,7 @@ Obstacle fitted_mesh(const fs::path& path, double size)
 {
     Obstacle obstacle;
     obstacle.name = path.stem().string();
-    const TriangleMesh mesh = fitted(read_closed(path), size, path.string());
+    const TriangleMesh mesh = fitted(read_closed(path), size);
     obstacle.shapes = {mesh_shape(mesh, {})};
     return obstacle;
 }

@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t kMaxFrames = 60;  // a taller page would be unreadable
 constexpr double kMaxCoordinate = 1e9;  // [m]; far beyond any cloth, far below overflow
-constexpr double kPlaneSide = 3.2;      // of planes over the size of the scene, as the ground
-constexpr Color kSolidColor{0.66, 0.67, 0.69}, kPlaneColor{0.80, 0.81, 0.83};
+constexpr double kPlaneSide = 12;       // of planes over the size of the scene
+constexpr Color kSolidColor{0.66, 0.67, 0.69}, kPlaneColor{0.93, 0.94, 0.95};
 
 void check_frames(const Cloth& cloth, const std::vector<State>& frames)
 {

@@ -12,6 +12,7 @@ namespace springtime {
 namespace {
 
 constexpr int kSide = Canvas::kSamples;
+constexpr double kBehind = 1.002;  // depth of plain triangles: cloth that lies on them is seen
 
 Vec3d unit(const Vec3d& v)
 {
@@ -53,6 +54,7 @@ void SurfacePainter::triangle(const std::array<SurfaceVertex, 3>& corners,
     for (Corner& corner : seen) {
         if (corner.depth <= 0) return;
         if (far_side) corner.normal = -corner.normal;
+        if (plain) corner.depth *= kBehind;
     }
     fill(seen, {plain, far_side});
 }

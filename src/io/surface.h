@@ -23,8 +23,8 @@ class SurfacePainter {
   public:
     SurfacePainter(Canvas& canvas, const Box& panel, const Camera& camera, const ColorScale& scale);
 
-    // In the colours of the values, or all in one. Nothing is drawn unless all corners lie in front
-    // of the camera.
+    // In the colours of the values, or all in one. What is all in one lies a little farther back
+    // than it is. Nothing is drawn unless all corners lie in front of the camera.
     void triangle(const std::array<SurfaceVertex, 3>& corners,
                   const std::optional<Color>& plain = {});
     void line(const SurfaceVertex& a, const SurfaceVertex& b, double thickness);  // [pixel]
