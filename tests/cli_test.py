@@ -429,7 +429,8 @@ class CommandLine(unittest.TestCase):
     def test_rest_is_told_in_words(self):
         self.generate("m.h5", "--rollouts", "1", "--anchors", "0")
         told = self.run_it("simulate", "m.cloth.json", "--obstacle", "floor", "--until-rest",
-                           "--seconds", "20", "--self-distance", "auto")
+                           "--seconds", "20", "--self-distance", "auto", "--picture", "p.png")
+        self.assertEqual((self.folder / "p.png").read_bytes()[1:4], b"PNG")
         self.assertIn("settled after", told.stdout)
         self.assertIn("below the level sheet", told.stderr)
         told = self.run_it("simulate", "m.cloth.json", "--until-rest", "--seconds", "1", "--out",

@@ -365,6 +365,21 @@ TEST_P(ContactOn, AgreesWithTheReference)
     }
 }
 
+TEST_P(ContactOn, OfAMeshAgreesWithTheReference)
+{
+    const Cloth cloth = uneven_mesh({9, 11}, MeshCut::alternating, TriangleDamping::deformation);
+    const State start = shaken_state(cloth, 3);
+    SimulationOptions options = meeting(landscape(), {{0, -9.81, 0}, 1, {1, 0, 0.5}});
+    options.self_distance = 0.2;
+    const Handles corner{{0}, {}, {}};
+    const State expected = advanced(all_backends().front(), cloth, start, corner, options, 100);
+    const State end = advanced(GetParam(), cloth, start, corner, options, 100);
+    EXPECT_LE(largest_distance(end.position, expected.position), 300 * rounding(1));
+    const State free =
+        advanced(GetParam(), cloth, start, corner, {options.dt, options.environment}, 100);
+    EXPECT_GE(largest_distance(end.position, free.position), 0.02);  // they did meet
+}
+
 class ContactLanes : public testing::TestWithParam<KernelSet> {};
 
 INSTANTIATE_TEST_SUITE_P(Simd, ContactLanes, testing::ValuesIn(instruction_sets()),

@@ -259,12 +259,14 @@ TEST_F(ObstacleFile, FittedOnesHaveTheirTopAndSize)
     }
 }
 
-TEST_F(ObstacleFile, AnAnimalIsFittedByItsBackAndAFloorByItsHeight)
+TEST_F(ObstacleFile, AnAnimalIsFittedByItsHornsAndAFloorByItsHeight)
 {
     const ObstacleFit fit{2, {1, 5, -3}};
     const Obstacle animal = read_obstacles("animal", fit).at(0);
-    EXPECT_NEAR(signed_distance(animal, fit.top, 0), 0, 1e-12);
+    const double back = fit.top.y - kAnimalHornHeight * 2;
+    EXPECT_NEAR(signed_distance(animal, {fit.top.x, back, fit.top.z}, 0), 0, 1e-12);
     const auto [low, high] = extent_of(animal);
+    EXPECT_NEAR(high.y, fit.top.y, 2.0 / 48);
     EXPECT_NEAR(high.x - low.x, 2, 2.0 / 48);
     EXPECT_NEAR((low.x + high.x) / 2, 1, 2.0 / 48);
     const Obstacle floor = read_obstacles("floor", fit).at(0);

@@ -98,16 +98,9 @@ int run_demo(const DemoArguments& arguments)
     writer.finish();
     write_cloth(folder / "cloth.json", cloth);
 
-    constexpr std::size_t kPictures = 6;
-    std::vector<State> pictures;
+    const std::vector<State> pictures = picture_states(recording.rollout, header.frame_interval());
     std::vector<Row> rows;
-    for (std::size_t i = 0; i < kPictures; ++i) {
-        // Most of the motion happens early.
-        const double part = double(i) / (kPictures - 1);
-        const auto frame = std::size_t(std::round(part * part * double(frames - 1)));
-        pictures.push_back(recording.rollout.state(frame, header.frame_interval()));
-        rows.push_back(row_of(cloth, options.environment, pictures.back()));
-    }
+    for (const State& state : pictures) rows.push_back(row_of(cloth, options.environment, state));
     write_png(folder / "frames.png", draw_frames(cloth, pictures));
     write_png(folder / "stiffness.png", draw_stiffness(cloth));
 

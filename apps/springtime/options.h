@@ -72,6 +72,9 @@ Grid parse_grid(const std::string& text, const std::string& flag = "--grid");
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
                   double dt, bool quiet);
 
+// States of six frames of a rollout, closer together at the beginning, where most happens.
+std::vector<State> picture_states(const Rollout& rollout, double frame_interval);
+
 // What a motion file says of a run of this cloth.
 MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
                         std::uint64_t seed, int rollouts, std::string config);

@@ -11,11 +11,13 @@ namespace springtime::app {
 namespace {
 
 constexpr double kStep = 1e-3;  // [s]; divided where a cloth needs it
+// Slower than what counts as rest elsewhere: sheets that still creep should not be compared.
+constexpr RestRule kRest{0.005, 1};  // [m/s], [s]
 
 // Below the height at which the sheet started, zero. [m]
 double sag_of(const Cloth& cloth, const State& state, const char* name)
 {
-    return -state.position[particles_named(cloth, name).front()].y;
+    return 0 - state.position[particles_named(cloth, name).front()].y;  // never "-0"
 }
 
 double centroid_sag(const Cloth& cloth, const State& state)
@@ -66,11 +68,10 @@ SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& option
     SettledSheet result{sheet, {}, {}, 0};
     {
         ProgressBar bar(sheet.name, "s at most", common.quiet);
-        result.settling =
-            settle(simulation, rest_rule(cloth.sheet), options.longest, [&](double t) {
-                stopped = !bar.show(t, options.longest);
-                return !stopped;
-            });
+        result.settling = settle(simulation, kRest, options.longest, [&](double t) {
+            stopped = !bar.show(t, options.longest);
+            return !stopped;
+        });
     }
     if (stopped) throw Failure("interrupted; run the same command again to go on");
     if (result.settling.blow_up) {
@@ -136,7 +137,7 @@ std::string settling_table(const nlohmann::json& reports)
             return fmt::format("{:.3f}", value.get<double>());
         };
         text += fmt::format(
-            "| {} | {}, {}, {}, {} | {} | {} | {} | {} | {:.1g}{} | {:.1f} |\n",
+            "| {} | {}, {}, {}, {} | {} | {} | {} | {} | {:.2g}{} | {:.1f} |\n",
             r["name"].get<std::string>(), number(sag["corner-nw"]), number(sag["corner-ne"]),
             number(sag["corner-sw"]), number(sag["corner-se"]), number(r["centroid_sag"]),
             compared ? number(r["to_fine"]["rmse"]) : "-",

@@ -18,7 +18,7 @@ struct SimulateArguments {
     EnvironmentOptions environment;
     std::string cloth, start, handles;
     std::vector<std::string> pins;
-    std::string out = "rollout.h5";
+    std::string out = "rollout.h5", picture;
     double seconds = 8;
     std::optional<double> dt;
     std::string substeps = "auto";
@@ -122,9 +122,9 @@ Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
 void write_rollout(const SimulateArguments& arguments, const Cloth& cloth,
                    const SimulationOptions& options, int stride, const Rollout& rollout)
 {
-    const MotionHeader header =
-        header_for(cloth, options, stride, arguments.common.seed, 1,
-                   merged_config(*arguments.app, {"out", "quiet", "json", "threads", "overwrite"}));
+    const MotionHeader header = header_for(
+        cloth, options, stride, arguments.common.seed, 1,
+        merged_config(*arguments.app, {"out", "picture", "quiet", "json", "threads", "overwrite"}));
     MotionWriter writer(arguments.out, header);
     writer.append(rollout);
     writer.finish();
@@ -222,6 +222,11 @@ int run_simulate(const SimulateArguments& arguments)
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     write_rollout(arguments, cloth, options, stride, recording.rollout);
+    if (!arguments.picture.empty()) {
+        write_png(arguments.picture,
+                  draw_frames(cloth, picture_states(recording.rollout, options.dt * stride),
+                              options.obstacles));
+    }
     if (recording.blow_up) {
         throw Failure("{}. The {} frames before that are in {}",
                       describe(*recording.blow_up, cloth, options), recording.rollout.frame_count,
@@ -256,6 +261,8 @@ Verb add_simulate(CLI::App& root)
     verb->add_option("--handles", arguments->handles, "CSV of moving handles: time,handle,x,y,z")
         ->type_name("FILE");
     verb->add_option("--out", arguments->out, "Motion file to write")->type_name("FILE");
+    verb->add_option("--picture", arguments->picture, "PNG file to draw six frames to")
+        ->type_name("FILE");
     verb->add_option("--seconds", arguments->seconds, "How long [s]");
     verb->add_option("--dt", arguments->dt,
                      "Time step [s]; by default that of the start, else 0.001");

@@ -69,7 +69,8 @@ double signed_distance(const Obstacle& obstacle, const Vec3d& point, double time
 // A square table: a top with rounded edges on a foot. Its top face is level with the origin.
 Obstacle make_table(double side, double thickness, double rounding, double height);
 // An animal on four legs, standing with its back level with the origin, head towards +x; all of it
-// `length` long.
+// `length` long. Its horns, the highest of it, reach this share of the length above the back.
+inline constexpr double kAnimalHornHeight = 0.245;
 Obstacle make_animal(double length);
 
 }  // namespace springtime

@@ -92,13 +92,21 @@ Obstacle make_fitted_table(double size)
     return make_table(size, kTable.thickness * size, kTable.rounding * size, kTable.height * size);
 }
 
-// The top of each is at its origin.
+// The head of the animal would begin above a sheet that begins just above its back.
+Obstacle make_fitted_animal(double size)
+{
+    Obstacle animal = make_animal(size);
+    animal.key_pose = {Pose{{0, -kAnimalHornHeight * size, 0}, {}}};
+    return animal;
+}
+
+// The highest point of each is as high as the origin.
 std::optional<Obstacle> built_in(const std::string& name, double size)
 {
     if (name == "floor") return make_floor();
     if (name == "sphere") return make_sphere(size);
     if (name == "table") return make_fitted_table(size);
-    if (name == "animal") return make_animal(size);
+    if (name == "animal") return make_fitted_animal(size);
     return {};
 }
 
@@ -401,7 +409,7 @@ std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFi
             ".obj or .toml",
             source);
     }
-    obstacle->key_pose = {Pose{fit.top, {}}};
+    obstacle->key_pose[0].position += fit.top;
     return {*obstacle};
 }
 

@@ -79,6 +79,13 @@ std::vector<Rollout> start_targets(const Lesson& lesson)
     return lesson.reader.read(chosen);
 }
 
+// A stiff sheet of triangles is followed best by springs without end; those that would need
+// sub-steps are no cloth for real time.
+bool runs_at_the_step(const Cloth& cloth, const SimulationOptions& step)
+{
+    return stable_substeps(cloth, step.environment, step.dt) == 1;
+}
+
 // Where clips teach nothing but softness, a search on whole rollouts: each number in turn is made
 // larger and smaller, by less from round to round, and what is better stays. Both diagonals go
 // together, for a homogeneous sheet has no preferred one; so do all dampings.
@@ -87,8 +94,9 @@ Cloth searched_by_family(const Lesson& lesson, BatchGradient& gradient, const Cl
 {
     const std::vector<Rollout> targets = start_targets(lesson);
     const auto error_of = [&](const FamilyLogs& logs) {
-        const SpringSet springs = logs.cloth(lesson.surrogate).springs;
-        return gradient.motion_rmse(targets, springs.stiffness, springs.damping);
+        const Cloth cloth = logs.cloth(lesson.surrogate);
+        if (!runs_at_the_step(cloth, lesson.step)) return HUGE_VAL;
+        return gradient.motion_rmse(targets, cloth.springs.stiffness, cloth.springs.damping);
     };
     const auto at = [](SpringFamily family) { return std::size_t(family); };
     const std::vector<std::vector<std::size_t>> together{
@@ -136,11 +144,14 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
         for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
             const double k = middle * std::pow(10.0, k_step / 2.0);
             const auto stiffness = uniform(k), damping = uniform(ratio * 2 * std::sqrt(k * mass));
+            Cloth cloth = lesson.surrogate;
+            cloth.springs.stiffness = stiffness;
+            cloth.springs.damping = damping;
+            if (!lesson.resampler.exact() && !runs_at_the_step(cloth, lesson.step)) continue;
             const double error = gradient.motion_rmse(targets, stiffness, damping);
             if (!(error < best_error)) continue;  // a blow-up is no number
             best_error = error;
-            best.springs.stiffness = stiffness;
-            best.springs.damping = damping;
+            best = cloth;
         }
     }
     return best;

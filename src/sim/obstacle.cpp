@@ -301,8 +301,9 @@ Obstacle make_animal(double length)
     block(at(0.45, 0.06, 0), at(0.05, 0.045, 0.045), 0.03);  // muzzle
     limb(at(-0.32, -0.07, 0), at(-0.48, -0.28, 0), 0.02);    // tail
     for (const double side : {-1.0, 1.0}) {
-        limb(at(0.33, 0.12, side * 0.06), at(0.30, 0.13, side * 0.13), 0.022);      // ear
-        limb(at(0.36, 0.15, side * 0.035), at(0.38, 0.23, side * 0.07), 0.015);     // horn
+        limb(at(0.33, 0.12, side * 0.06), at(0.30, 0.13, side * 0.13), 0.022);  // ear
+        const double horn = 0.015;                                              // radius
+        limb(at(0.36, 0.15, side * 0.035), at(0.38, kAnimalHornHeight - horn, side * 0.07), horn);
         limb(at(0.18, -0.2, side * 0.08), at(0.18, -0.56, side * 0.08), 0.04);      // foreleg
         limb(at(-0.26, -0.2, side * 0.08), at(-0.26, -0.555, side * 0.08), 0.045);  // hind leg
     }

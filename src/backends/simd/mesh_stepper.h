@@ -53,7 +53,7 @@ class MeshStepper : public Stepper {
     std::optional<SelfCollision> self_;
     std::vector<int> place_;  // of every particle in state_
     ContactTable contact_;
-    std::vector<double> lane_time_;                       // [s]
+    std::vector<double> lane_time_;                      // [s]
     std::array<AlignedVector<float>, 6> contact_state_;  // x, y, z of positions, then velocities
     Handles handles_;
     double start_time_ = 0;
