@@ -11,6 +11,7 @@
 
 #include "cloths.h"
 #include "springtime/error.h"
+#include "springtime/mesh.h"
 
 namespace springtime {
 
@@ -285,6 +286,30 @@ TEST(ClothErrors, OfSprings)
               "a.json: spring 0 has stiffness nan; it must be finite and not negative");
     EXPECT_EQ(changed([](Cloth& c) { c.springs.damping[2] = -1; }),
               "a.json: spring 2 has damping -1; it must be finite and not negative");
+}
+
+TEST(ParticlesWithin, AreThoseInTheDiscOrTheNearest)
+{
+    const Cloth cloth = make_grid_cloth({4, 4, 1}, {.rows = 5, .cols = 5},
+                                        MaterialField::uniform(1), MaterialField::uniform(0));
+    EXPECT_EQ(particles_within(cloth, {1, 2}, 1), (std::vector<int>{6, 10, 11, 12, 16}));
+    EXPECT_EQ(particles_within(cloth, {0, 0}, 1.01), (std::vector<int>{0, 1, 5}));
+    EXPECT_EQ(particles_within(cloth, {3.4, 0.4}, 0.1), (std::vector<int>{3}));
+}
+
+TEST(SmallestSpacing, LooksAtSpringsAndTriangles)
+{
+    const MaterialField one = MaterialField::uniform(1);
+    EXPECT_DOUBLE_EQ(smallest_spacing(make_grid_cloth({4, 2, 1}, {.rows = 5, .cols = 5}, one, one)),
+                     0.5);
+    EXPECT_DOUBLE_EQ(
+        smallest_spacing(make_grid_cloth(
+            {4, 2, 1}, {.rows = 5, .cols = 5, .structural = false, .diagonal = false}, one, one)),
+        1);  // bending springs across two rows
+    const Sheet sheet{4, 2, 1};
+    EXPECT_DOUBLE_EQ(smallest_spacing(make_mesh_cloth(
+                         sheet, make_grid_mesh(sheet, {3, 3}, MeshCut::diagonal), {})),
+                     1);
 }
 
 }  // namespace

@@ -75,6 +75,49 @@ TEST(FitHomogeneous, ComesNearOneStiffnessAndDamping)
     EXPECT_LE(error(found), 0.2 * error(homogeneous_start(lesson, gradient).springs));
 }
 
+// ---- Particles between landmarks ----
+
+TEST(Lesson, WholeRolloutsJudgeWhereParticlesLieBetweenLandmarks)
+{
+    const MotionSource& motion = patchwork_motion();  // 121 frames each
+    const TrainOptions same = quick_options(6, 6, {}), other = quick_options(7, 8, {});
+    for (const Rollout& clip : Lesson(motion, same).validation) {
+        EXPECT_EQ(clip.frame_count, 21u);  // 100 steps, five a frame
+    }
+    const Lesson lesson(motion, other);
+    ASSERT_EQ(lesson.validation.size(), lesson.split.validation.size());
+    for (std::size_t i = 0; i < lesson.validation.size(); ++i) {
+        const Rollout& target = lesson.validation[i];
+        EXPECT_EQ(target.frame_count, 121u);
+        const Rollout whole = lesson.resampler.apply(
+            motion.read(lesson.split.validation[i], 0, 121), motion.header.frame_interval());
+        EXPECT_EQ(target.position, whole.position);
+    }
+    EXPECT_EQ(lesson.targets_of(lesson.split.training, 3).size(), 3u);
+}
+
+TEST(FitHomogeneous, OnAnotherGridRunsAtTheStepAndIsNoWorseThanWhereItStarts)
+{
+    const MotionSource motion = generated_motion(even_cloth(40, 0.9), short_falls(6, 0.8));
+    const TrainOptions options = quick_options(8, 8, {});
+    const Lesson lesson(motion, options);
+    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
+    const std::vector<Rollout> targets = lesson.targets_of(lesson.split.training, 16);
+    const auto error = [&](const SpringSet& springs) {
+        return gradient.motion_rmse(targets, springs.stiffness, springs.damping);
+    };
+    const Cloth start = homogeneous_start(lesson, gradient), fit = fit_homogeneous(motion, options);
+    EXPECT_EQ(stable_substeps(start, lesson.step.environment, lesson.step.dt), 1);
+    EXPECT_EQ(stable_substeps(fit, lesson.step.environment, lesson.step.dt), 1);
+    EXPECT_LT(error(fit.springs), error(start.springs));
+    // Soft and viscous, which clips that begin in the midst take for the best, is far worse.
+    const std::size_t springs = fit.springs.spring_count();
+    SpringSet syrup = fit.springs;
+    syrup.stiffness.assign(springs, 1);
+    syrup.damping.assign(springs, 3);
+    EXPECT_GT(error(syrup), 3 * error(fit.springs));
+}
+
 }  // namespace
 
 }  // namespace springtime
