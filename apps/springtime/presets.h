@@ -15,7 +15,7 @@ inline constexpr double kReferenceBending = 0.023;  // B [N m]
 MeshOptions reference_material();
 // Two discs of 1 m, 8 s at 1 ms, and drag. Seed, threads and number of rollouts are free.
 GenerateOptions reference_run();
-// The sheet at another resolution or cut, or with another rigidity [N m].
+// The sheet at another resolution or cut, or with another B [N m].
 Cloth reference_cloth(const Grid& mesh, MeshCut cut, double bending = kReferenceBending);
 
 // The settings that a preset of `generate` puts beneath those that are given, as TOML. What is

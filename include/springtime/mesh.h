@@ -44,7 +44,7 @@ struct MeshMaterial {
     MaterialField shear_stiffness = MaterialField::uniform(300);  // mu [N/m]
     MaterialField area_stiffness = MaterialField::uniform(300);   // lambda [N/m]
     MaterialField damping = MaterialField::uniform(0.3);          // gamma [N s/m]
-    MaterialField bending = MaterialField::uniform(0.023);        // rigidity B [N m]
+    MaterialField bending = MaterialField::uniform(0.023);        // B [N m]; a third of D
     double bending_time = 1e-3;  // tau [s]: hinge damping over hinge stiffness
     TriangleDamping damping_kind = TriangleDamping::deformation;
 };

@@ -131,7 +131,8 @@ void add_triangle(Cloth& cloth, const std::array<int, 3>& corners, const MeshMat
     set.damping.push_back(material.damping.at(u, v));
 }
 
-// K = 3 B |e|^2 / (A1 + A2): the rigidity B of the sheet, whatever the size of its triangles.
+// K = 3 B |e|^2 / (A1 + A2): the same sheet, whatever the size of its triangles. Its rigidity D,
+// the moment per length and curvature along rows or columns of a grid, is 3 B.
 void add_hinge(Cloth& cloth, const SheetMesh& mesh, const std::vector<EdgeSide>& sides,
                const MeshMaterial& material)
 {
