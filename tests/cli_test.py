@@ -12,6 +12,7 @@ import time
 import unittest
 
 PROGRAM = sys.argv[1]
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples/obstacles"
 SMALL = ["--grid", "8x8", "--mass", "6.4", "--seconds", "0.4", "--stride", "20"]
 
 # A closed mesh: a cube of 1 m.
@@ -347,7 +348,7 @@ class CommandLine(unittest.TestCase):
             (["--density", "1", "--mass", "2"], "--density and --mass: both say"),
             (["--density", "-1"], "--density -1: it must be positive"),
             (["--anchor-radius", "1", "--anchor-size", "2"], "anchors are discs or squares"),
-            (["--anchor-radius", "9"], "do not fit on a sheet of 15.5 m x 15.5 m"),
+            (["--anchor-radius", "12"], "do not fit on a sheet of 15.5 m x 15.5 m"),
             (["--preset", "felt"], "--preset 'felt': unknown; there is: reference"),
             (["--preset", "reference", "--source", "springs"],
              "--preset reference: is a sheet of finite elements; leave out --source springs"),
@@ -449,15 +450,50 @@ class CommandLine(unittest.TestCase):
     def test_obstacles_that_are_none(self):
         self.generate("m.h5", "--rollouts", "1")
         (self.folder / "open.obj").write_text(BLOCK.rsplit("f ", 1)[0])
+        (self.folder / "plate.obj").write_text(re.sub(r"v (.) 1 ", r"v \1 0.001 ", BLOCK))
+        (self.folder / "inside.toml").write_text("[[obstacle]]\nkind = 'sphere'\nradius = 30\n")
         for more, message in (
             (["--obstacle", "ghost"], "ghost"),
             (["--obstacle", "none.obj"], "none.obj"),
             (["--obstacle", "open.obj"], "open"),
-            (["--thickness", "-1"], "thickness -1 m: it must be finite and not negative"),
+            (["--obstacle", "floor", "--thickness", "-1"], "--thickness -1: a distance in metres, not negative"),
             (["--self-distance", "far"], "--self-distance 'far': give a distance"),
             (["--until-rest", "--rest-speed", "0"], "--rest-speed 0: it must be positive"),
+            (["--rest-speed", "1"], "--rest-speed: says when --until-rest stops"),
+            (["--friction", "1"], "give an --obstacle too"),
+            (["--obstacle", "inside.toml"], "64 particles of the cloth start inside it"),
+            (["--obstacle", "plate.obj"], "too thin for a distance grid"),
+            (["--stride", "2000000000", "--substeps", "2"], "--stride 2000000000"),
+            (["--picture", "m.cloth.json", "--overwrite"], "is the cloth file itself"),
+            (["--picture", "m.h5"], "m.h5: exists already"),
+            (["--picture", "r.h5", "--out", "r.h5"], "give two names"),
+            (["--picture", "nowhere/p.png"], "there is no folder"),
         ):
             self.assertIn(message, self.run_it("simulate", "m.cloth.json", *more, code=2).stderr)
+        self.assertIn("m.cloth.json", self.run_it("inspect", "m.cloth.json").stdout)
+
+    def test_rest_waits_for_all_paths(self):
+        (self.folder / "late.toml").write_text(
+            "[[obstacle]]\nkind = 'plane'\nposition = [0, -0.1, 0]\nfriction = 0.9\n"
+            "[[obstacle]]\nkind = 'sphere'\nradius = 0.5\n"
+            "path = [[4, 0, 9, 0], [6, 0, 2, 0]]\n")
+        self.generate("m.h5", "--rollouts", "1", "--anchors", "0")
+        result = json.loads(self.run_it("simulate", "m.cloth.json", "--obstacle", "late.toml",
+                                        "--until-rest", "--seconds", "20", "--json").stdout)
+        self.assertTrue(result["settled"])
+        self.assertGreaterEqual(result["seconds"], 6.5)  # the last key, and half a second
+        self.assertLess(result["seconds"], 7)
+
+    def test_the_example_obstacles(self):
+        self.generate("m.h5", "--rollouts", "1", "--anchors", "0", "--stiffness", "200")
+        for name, more in (("table", []), ("animal", []), ("moving-sphere", ["--pin", "edge-west",
+                                                                            "--pin", "edge-east"])):
+            result = json.loads(self.run_it(
+                "simulate", "m.cloth.json", "--obstacle", EXAMPLES / f"{name}.toml", *more,
+                "--until-rest", "--seconds", "60", "--drag", "3", "--json", "--quiet",
+                "--overwrite").stdout)
+            self.assertTrue(result["settled"], name)
+            self.assertLess(result["deepest_point"], 0, name)
 
     def test_a_blow_up_is_reported_and_warned_of(self):
         self.run_it("generate", "--out", "m.h5", "--grid", "8x8", "--mass", "0.01", "--rollouts",
@@ -734,13 +770,19 @@ class CommandLine(unittest.TestCase):
         self.assertIn("Drape on a square table", (self.folder / "l/result.md").read_text())
 
         (self.folder / "block.obj").write_text(BLOCK)
+        told = self.run_it("reproduce", "drape", "--scale", "smoke", "--out", "l", code=2).stderr
+        self.assertIn("is the result of another experiment or scale", told)
+        told = self.run_it("reproduce", "locking", "--obstacle", "block.obj", code=2).stderr
+        self.assertIn("is for reproduce drape", told)
+        told = self.run_it("reproduce", "drape", "--out", "d", "--obstacle", "animal", code=2).stderr
+        self.assertIn("another one has the same name", told)
         self.run_it("reproduce", "drape", "--scale", "smoke", "--out", "d", "--quiet",
                     "--obstacle", "block.obj")
         drapes = json.loads((self.folder / "d/result.json").read_text())["drapes"]
         self.assertEqual([d["obstacle"] for d in drapes], ["animal", "block.obj"])
         for drape in drapes:
             self.assertGreater(drape["source_to_fine"]["surface"]["rms"], 0)
-        self.assertTrue((self.folder / "d/smoke/block/surrogate-8x8.png").exists())
+        self.assertTrue((self.folder / "d/smoke/on-block/surrogate-8x8.png").exists())
 
     def test_demo_writes_what_it_says(self):
         text = self.run_it("demo", "--seconds", "0.4", "--grid", "12x12", "--quiet").stdout

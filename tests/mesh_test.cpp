@@ -300,6 +300,29 @@ TEST(BadMesh, BendingTimeThatIsNoTime)
               "mesh: bending time -1 s; it must be finite and not negative");
 }
 
+TEST(MeshCloth, HingesMustLieBetweenTheirTriangles)
+{
+    const Sheet sheet{2, 2, 1};
+    const Cloth good = make_mesh_cloth(sheet, make_grid_mesh(sheet, {3, 3}, MeshCut::diagonal), {});
+    const auto message = [&](auto change) {
+        Cloth cloth = good;
+        change(cloth);
+        return error_of([&] { check_cloth(cloth, "c"); });
+    };
+    EXPECT_NE(message([](Cloth& c) {
+                  std::swap(c.triangles.corners[3][0], c.triangles.corners[3][1]);
+              }).find("triangle 3 turns against triangle 0"),
+              std::string::npos);
+    EXPECT_NE(message([](Cloth& c) {
+                  c.hinges.corners[0] = {0, 1, 2, 4};
+              }).find("hinge 0 has its"),
+              std::string::npos);  // 0, 1 and 2 lie on a line
+    EXPECT_NE(message([](Cloth& c) {
+                  c.hinges.corners[0] = {0, 1, 3, 4};
+              }).find("opposite sides"),
+              std::string::npos);
+}
+
 }  // namespace
 
 }  // namespace springtime

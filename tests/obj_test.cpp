@@ -95,5 +95,13 @@ TEST_F(ObjFile, Errors)
     EXPECT_EQ(fault(std::string(kSquare) + "f 1 2\n"), ":5: a face has 2 corners; 3 are needed");
 }
 
+TEST_F(ObjFile, SignsAndRemarksAreAllowed)
+{
+    const TriangleMesh mesh = read("v +1 0 0 # first\nv 0 +1e0 0\nv 0 0 1\nf 1 2 3 # side\n");
+    EXPECT_EQ(mesh.points[0].x, 1);
+    EXPECT_EQ(mesh.points[1].y, 1);
+    EXPECT_EQ(mesh.triangles.size(), 1u);
+}
+
 }  // namespace
 }  // namespace springtime

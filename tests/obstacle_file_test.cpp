@@ -279,7 +279,7 @@ TEST_F(ObstacleFile, TheExamplesCanBeRead)
         std::filesystem::path(SPRINGTIME_SOURCE_DIR) / "examples/obstacles";
     EXPECT_EQ(read_obstacles((folder / "table.toml").string(), {}).size(), 2u);
     EXPECT_TRUE(read_obstacles((folder / "moving-sphere.toml").string(), {}).at(0).moving());
-    EXPECT_EQ(read_obstacles((folder / "animal.toml").string(), {}).at(1).name, "animal");
+    EXPECT_EQ(read_obstacles((folder / "animal.toml").string(), {}).at(0).name, "animal");
 }
 
 }  // namespace

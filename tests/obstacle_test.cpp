@@ -397,6 +397,15 @@ TEST(ObstacleError, OfReadyMadeOnes)
               "animal: 0 m long; the length must be finite and positive");
 }
 
+TEST(CheckObstacle, SizesFitIntoFloats)
+{
+    const Obstacle huge{"huge", {CapsuleShape{{}, {}, 1e300}}};
+    EXPECT_NE(error_of([&] { check_obstacle(huge, "o"); }).find("stay below"), std::string::npos);
+    Obstacle far{"far", {CapsuleShape{}}};
+    far.key_pose = {{{0, 1e12, 0}, {}}};
+    EXPECT_NE(error_of([&] { check_obstacle(far, "o"); }).find("stay below"), std::string::npos);
+}
+
 }  // namespace
 
 }  // namespace springtime

@@ -88,6 +88,24 @@ TEST(RestRule, GrowsWithTheSheet)
     EXPECT_DOUBLE_EQ(rest_rule({3, 4, 1}).speed, 5e-3);
 }
 
+TEST(Settle, WaitsForPathsToEnd)
+{
+    Obstacle late{"late", {CapsuleShape{{0, 9, 0}, {0, 9, 0}, 1}}};
+    late.key_time = {0, 5};
+    late.key_pose = {{}, {{0, 1, 0}, {}}};
+    SimulationOptions options{kStep, {{}, kDrag, {}}, Device::reference};
+    options.obstacles = {late};
+    Simulation simulation(chain_cloth(1, 1, 0.1, 0, 0), {0, {{}}, {{}}}, {}, options);
+    EXPECT_TRUE(settle(simulation, {0.02, 0.5}, 60).settled);
+    EXPECT_NEAR(simulation.state().time, 5.5, 0.051);  // looked at every 0.05 s
+
+    Handles handles{{0}, {0, 2}, {{}, {1, 0, 0}}};
+    Simulation led(chain_cloth(1, 1, 0.1, 0, 0), {0, {{}}, {{}}}, handles,
+                   {kStep, {{}, kDrag, {}}, Device::reference});
+    EXPECT_TRUE(settle(led, {2, 0.5}, 60).settled);  // slow all the way
+    EXPECT_NEAR(led.state().time, 2.5, 0.051);
+}
+
 }  // namespace
 
 }  // namespace springtime

@@ -259,6 +259,29 @@ TEST_P(SelfCollisionOn, IsTheSameHoweverTheWayIsCut)
     EXPECT_EQ(largest_distance(whole.velocity, cut.velocity), 0);
 }
 
+// The gap that a sheet has most of: a particle over the middle of a cell. It comes to rest at the
+// distance d of all four corners, h = sqrt(d^2 - a^2/2) above them; with d below a/sqrt(2) it would
+// fall through.
+TEST_P(SelfCollisionOn, ACellOfTheSizeOfTheDistanceHoldsWhatFallsOnItsMiddle)
+{
+    constexpr double kCell = 0.5;
+    Cloth cloth;
+    cloth.sheet = {10, 10, 1};
+    cloth.rest = {{0, 0}, {kCell, 0}, {0, kCell}, {kCell, kCell}, {9, 9}};
+    cloth.mass.assign(5, 0.1);
+    State start{
+        0,
+        {{0, 0, 0}, {kCell, 0, 0}, {0, 0, kCell}, {kCell, 0, kCell}, {kCell / 2, 0.6, kCell / 2}},
+        std::vector<Vec3d>(5)};
+    const Handles held{{0, 1, 2, 3}, {}, {}};
+    SimulationOptions options{kStep, {{0, -9.81, 0}, 1, {}}, Device::automatic, {}, 0, kCell};
+    const State end = advanced(GetParam(), cloth, start, held, options, 3000);
+    const double height = std::sqrt(0.5) * kCell;
+    EXPECT_NEAR(end.position[4].y, height, 1e-3);  // it sinks by dt^2 g a step and is put back
+    options.self_distance = 0.69 * kCell;
+    EXPECT_LT(advanced(GetParam(), cloth, start, held, options, 3000).position[4].y, -1);
+}
+
 }  // namespace
 
 }  // namespace springtime

@@ -311,8 +311,9 @@ TEST(BlowUp, DescriptionSaysWhichWhenAndWhatToDo)
         describe({1, 40, 0.4, 0}, cloth, {0.01, kEmptySpace, {}}),
         "the cloth blew up: particle 1 was the first to leave all bounds, in step 40 at 0.4 s "
         "with a time step of 0.01 s; the largest stable step is about 0.0707 s. The step is "
-        "below that, so a handle that moves too fast, or a start that is stretched too far, "
-        "is the likely cause; otherwise try --substeps 2");
+        "below that, so a handle or an obstacle that moves too fast, or a start that is "
+        "stretched too far or inside an obstacle, is the likely cause; otherwise try a shorter "
+        "--dt");
 }
 
 // ---- Falling cloths at the step that stable_substeps() chooses ----

@@ -181,7 +181,7 @@ int run_generate(const GenerateArguments& arguments)
     const int substeps =
         substeps_from(arguments.substeps, cloth, run.environment, run.dt, arguments.common.quiet);
     run.dt /= substeps;
-    run.stride *= substeps;
+    run.stride = stride_in_substeps(run.stride, substeps);
 
     const auto start = std::chrono::steady_clock::now();
     const GeneratedFile outcome = generate_file(

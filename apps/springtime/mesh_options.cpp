@@ -60,7 +60,8 @@ void add_mesh(CLI::App& verb, MeshOptions& options)
         "What that works against: every change of deformation, which slows rotation too, or the "
         "rate of strain alone")
         ->check(CLI::IsMember({"deformation", "strain"}));
-    add("--bending", options.bending, "Bending rigidity B [N m], likewise")->type_name("FIELD");
+    add("--bending", options.bending, "Resistance B against folding [N m], likewise")
+        ->type_name("FIELD");
     add("--bending-time", options.bending_time,
         "tau [s]: the damping of folds over their stiffness");
 }

@@ -2,8 +2,11 @@
 
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 
 namespace springtime::app {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -87,12 +90,12 @@ void add_contact_flags(CLI::App& verb, ContactOptions& options)
                     "Coulomb friction of all obstacles, instead of their own");
     verb.add_option("--self-distance", options.self_distance,
                     "Distance that the cloth keeps from itself [m]; 0: it passes through itself; "
-                    "auto: half the distance of neighbouring particles");
+                    "auto: the distance of neighbouring particles");
 }
 
 double self_distance_from(const std::string& text, const Cloth& cloth)
 {
-    if (text == "auto") return 0.5 * smallest_spacing(cloth);
+    if (text == "auto") return smallest_spacing(cloth);
     double distance = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), distance);
     if (status != std::errc() || end != text.data() + text.size() || !(distance >= 0)) {
@@ -104,6 +107,12 @@ double self_distance_from(const std::string& text, const Cloth& cloth)
 void add_contact(SimulationOptions& to, const ContactOptions& options, const Sheet& sheet,
                  bool quiet)
 {
+    if (options.obstacles.empty() && (options.thickness || options.friction)) {
+        throw Error("--thickness and --friction are about obstacles; give an --obstacle too");
+    }
+    if (options.thickness && !(*options.thickness >= 0)) {
+        throw Error("--thickness {}: a distance in metres, not negative", *options.thickness);
+    }
     const double side = std::min(sheet.length, sheet.width);
     to.thickness = options.thickness.value_or(std::max(sheet.length, sheet.width) / 500);
     // Bare shapes lie below the middle of the flat sheet, half as wide as it.
@@ -113,11 +122,12 @@ void add_contact(SimulationOptions& to, const ContactOptions& options, const She
             if (options.friction) obstacle.friction = *options.friction;
             to.obstacles.push_back(std::move(obstacle));
         }
-        if (!quiet && !source.ends_with(".toml")) {
+        if (!quiet && CLI::detail::to_lower(fs::path(source).extension().string()) != ".toml") {
             fmt::print(stderr,
-                       "{}: {:.3g} m wide, its top {:.3g} m below the level sheet; write a TOML "
-                       "file (docs/obstacles.md) to size and place it yourself\n",
-                       source, fit.size, -fit.top.y);
+                       "{}: {}its top {:.3g} m below the level sheet; write a TOML file "
+                       "(docs/obstacles.md) to size and place it yourself\n",
+                       source, source == "floor" ? "" : fmt::format("{:.3g} m wide, ", fit.size),
+                       -fit.top.y);
         }
     }
 }
@@ -168,6 +178,12 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
 {
     if (!(dt > 0)) throw Error("--dt {}: the time step must be positive", dt);
     const int stable = stable_substeps(cloth, environment, dt);
+    if (text == "auto" && stable >= kMostSubsteps) {
+        throw Error(
+            "--substeps auto: the largest stable step of this cloth is {:.3g} s, which takes more "
+            "than {} sub-steps of {} s; lower its stiffness and damping, or raise its mass",
+            largest_stable_step(cloth, environment), kMostSubsteps, dt);
+    }
     if (text == "auto") {
         if (stable > 1 && !quiet) {
             fmt::print(stderr,
@@ -200,6 +216,14 @@ std::vector<State> picture_states(const Rollout& rollout, double frame_interval)
         states.push_back(rollout.state(frame, frame_interval));
     }
     return states;
+}
+
+int stride_in_substeps(int stride, int substeps)
+{
+    constexpr double kMost = 1e9;
+    if (stride >= 1 && double(stride) * substeps <= kMost) return stride * substeps;
+    throw Error("--stride {}: with {} sub-steps a frame must be 1 to {} steps", stride, substeps,
+                kMost);
 }
 
 MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,

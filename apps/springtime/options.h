@@ -56,7 +56,8 @@ void add_contact_flags(CLI::App& verb, ContactOptions& options);
 // Reads the obstacles; says on standard error where bare ones were put.
 void add_contact(SimulationOptions& to, const ContactOptions& options, const Sheet& sheet,
                  bool quiet);
-// "auto" is half the distance of neighbouring particles. [m]
+// "auto" is the distance of neighbouring particles: with less, two layers whose particles lie over
+// each other's gaps would pass through. [m]
 double self_distance_from(const std::string& text, const Cloth& cloth);
 
 void add_families(CLI::App& verb, std::vector<std::string>& families);
@@ -71,6 +72,9 @@ Grid parse_grid(const std::string& text, const std::string& flag = "--grid");
 // looks too long.
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
                   double dt, bool quiet);
+
+// Steps between stored frames when each is cut into sub-steps.
+int stride_in_substeps(int stride, int substeps);
 
 // States of six frames of a rollout, closer together at the beginning, where most happens.
 std::vector<State> picture_states(const Rollout& rollout, double frame_interval);

@@ -85,7 +85,13 @@ std::string preset_settings(const std::string& name, const std::vector<std::stri
                     argument_value(given, "source"));
     }
     std::string text;
+    MeshOptions mesh;
+    mesh.mesh = argument_value(given, "mesh");
     for (const Setting& setting : reference_settings()) {
+        // A mesh of one's own brings its size, and the mass of the reference sheet is not its mass.
+        const bool of_sheet =
+            setting.key == "length" || setting.key == "width" || setting.key == "mass";
+        if (of_sheet && is_mesh_file(mesh)) continue;
         if (!setting.unless.empty() && has_argument(given, setting.unless)) continue;
         text += fmt::format("{} = {}\n", setting.key, setting.value);
     }

@@ -10,10 +10,28 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kInterrupted = "interrupted; run the same command again to go on";
+// A folder holds the result of one experiment at one scale.
+void check_folder(const ReproduceArguments& arguments)
+{
+    const fs::path path = fs::path(arguments.out) / "result.json";
+    if (!fs::exists(path)) return;
+    const nlohmann::json found = nlohmann::json::parse(read_text(path.string()), nullptr, false);
+    if (found.is_object() && found.value("experiment", "") == arguments.experiment &&
+        found.value("scale", "") == arguments.scale) {
+        return;
+    }
+    throw Error(
+        "{}: is the result of another experiment or scale, not of {} at scale {}; give another "
+        "--out",
+        path.string(), arguments.experiment, arguments.scale);
+}
 
 int run_reproduce(const ReproduceArguments& arguments)
 {
+    check_folder(arguments);
+    if (!arguments.obstacles.empty() && arguments.experiment != "drape") {
+        throw Error("--obstacle: is for reproduce drape, not {}", arguments.experiment);
+    }
     if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
     if (arguments.experiment == "locking") return reproduce_locking(arguments);
     if (arguments.experiment == "drape") return reproduce_drape(arguments);

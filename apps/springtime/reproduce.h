@@ -16,6 +16,8 @@ struct ReproduceArguments {
     std::vector<std::string> obstacles;
 };
 
+inline constexpr const char* kInterrupted = "interrupted; run the same command again to go on";
+
 // Each writes result.json and result.md to the folder, and takes up what an interrupted run left.
 int reproduce_reconstruction(const ReproduceArguments& arguments);
 int reproduce_locking(const ReproduceArguments& arguments);

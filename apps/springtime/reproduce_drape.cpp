@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <set>
 
 #include "presets.h"
 #include "reproduce.h"
@@ -24,7 +25,8 @@ nlohmann::json drape_on(const std::string& obstacle, const Drapers& drapers, dou
     note(common, fmt::format("drape on {}", obstacle));
     const SettlingOptions options = drape_options(obstacle, longest);
     const auto run = [&](const NamedCloth& sheet) {
-        return settle_sheet(sheet, options, folder / fs::path(obstacle).stem(), common);
+        return settle_sheet(sheet, options, folder / ("on-" + fs::path(obstacle).stem().string()),
+                            common);
     };
     const SettledSheet fine = run(drapers.fine), source = run(drapers.source),
                        surrogate = run(drapers.surrogate), homogeneous = run(drapers.homogeneous);
@@ -70,7 +72,12 @@ int reproduce_drape(const ReproduceArguments& arguments)
     };
     std::vector<std::string> obstacles{"animal"};
     obstacles.insert(obstacles.end(), arguments.obstacles.begin(), arguments.obstacles.end());
-    for (const std::string& obstacle : obstacles) drape_options(obstacle, 1);  // errors come first
+    std::set<std::string> names;
+    for (const std::string& obstacle : obstacles) {
+        drape_options(obstacle, 1);  // errors come first
+        if (names.insert(fs::path(obstacle).stem().string()).second) continue;
+        throw Error("--obstacle {}: another one has the same name; rename the file", obstacle);
+    }
 
     const NamedCloth source = mesh(scale.middle);
     const Surrogates surrogates =

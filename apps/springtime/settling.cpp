@@ -5,6 +5,7 @@
 
 #include "presets.h"
 #include "progress.h"
+#include "reproduce.h"
 
 namespace springtime::app {
 
@@ -73,7 +74,7 @@ SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& option
             return !stopped;
         });
     }
-    if (stopped) throw Failure("interrupted; run the same command again to go on");
+    if (stopped) throw Failure(kInterrupted);
     if (result.settling.blow_up) {
         throw Failure("{}: {}", sheet.name, describe(*result.settling.blow_up, cloth, run));
     }

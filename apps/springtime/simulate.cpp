@@ -188,13 +188,57 @@ void print_result(const SimulateArguments& arguments, const Simulation& simulati
     }
 }
 
+// All that can be known to go wrong with the files, before the run.
+void check_outputs(const SimulateArguments& arguments)
+{
+    for (const auto& [flag, path] :
+         {std::pair{"--out", arguments.out}, std::pair{"--picture", arguments.picture}}) {
+        if (path.empty()) continue;
+        if (fs::exists(path) && !arguments.overwrite) {
+            throw Error("{}: exists already; replace it with --overwrite, or give another {}", path,
+                        flag);
+        }
+        const fs::path folder = fs::absolute(path).parent_path();
+        if (!fs::is_directory(folder)) {
+            throw Error("{} {}: there is no folder {}; make it first", flag, path, folder.string());
+        }
+        if (fs::weakly_canonical(path) == fs::weakly_canonical(arguments.cloth)) {
+            throw Error("{} {}: is the cloth file itself; give another name", flag, path);
+        }
+    }
+    if (fs::weakly_canonical(arguments.out) == fs::weakly_canonical(arguments.picture)) {
+        throw Error("--out and --picture are both {}; give two names", arguments.out);
+    }
+}
+
+// A sheet that begins inside something would be thrown out of it.
+void check_clear(const Cloth& cloth, const Start& start, const SimulationOptions& options)
+{
+    std::vector<bool> held(cloth.particle_count(), false);
+    for (const int p : start.handles.particles) held[p] = true;
+    for (const Obstacle& obstacle : options.obstacles) {
+        int inside = 0;
+        double deepest = 0;
+        for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
+            const double distance = signed_distance(obstacle, start.state.position[p], 0);
+            if (held[p] || distance >= 0) continue;
+            ++inside;
+            deepest = std::max(deepest, -distance);
+        }
+        if (inside == 0) continue;
+        throw Error(
+            "obstacle {}: {} particles of the cloth start inside it, up to {:.3g} m deep; place it "
+            "clear of the start (the flat sheet lies level at y = 0, its middle at the origin)",
+            obstacle.name, inside, deepest);
+    }
+}
+
 int run_simulate(const SimulateArguments& arguments)
 {
-    if (fs::exists(arguments.out) && !arguments.overwrite) {
-        throw Error("{}: exists already; replace it with --overwrite, or give another --out",
-                    arguments.out);
+    check_outputs(arguments);
+    if (arguments.rest_speed && !arguments.until_rest) {
+        throw Error("--rest-speed: says when --until-rest stops; give that too");
     }
-    if (arguments.stride < 1) throw Error("--stride {}: at least 1 step", arguments.stride);
     const Cloth cloth = read_cloth(arguments.cloth);
     Start start = make_start(arguments, cloth);
     const int substeps = substeps_from(arguments.substeps, cloth, start.environment, start.dt,
@@ -203,13 +247,14 @@ int run_simulate(const SimulateArguments& arguments)
                               device_named(arguments.common.device)};
     add_contact(options, arguments.contact, cloth.sheet, arguments.common.quiet);
     options.self_distance = self_distance_from(arguments.contact.self_distance, cloth);
-    const int stride = arguments.stride * substeps;
+    const int stride = stride_in_substeps(arguments.stride, substeps);
     const double frames = std::round(arguments.seconds / (options.dt * stride));
     if (!(frames >= 1 && frames < 1e9)) {
         throw Error("--seconds {}: must be at least one frame of {} s; raise it or lower --stride",
                     arguments.seconds, options.dt * stride);
     }
     start.state.time = 0;
+    check_clear(cloth, start, options);
     Simulation simulation(cloth, start.state, start.handles, options);
     const auto begin = std::chrono::steady_clock::now();
     const Recording recording = [&] {

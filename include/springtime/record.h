@@ -21,7 +21,7 @@ struct Recording {
 };
 
 // Advances the simulation and keeps every stride-th step, the present state included. With a rest
-// rule it ends early, once the cloth has settled.
+// rule it ends early, once the cloth has settled and all paths have ended.
 Recording record(Simulation& simulation, std::size_t frames, int stride,
                  const ProgressHook& progress, const std::optional<RestRule>& rest = {});
 

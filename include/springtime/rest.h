@@ -10,8 +10,9 @@ namespace springtime {
 
 // A cloth has settled when its root-mean-square speed has stayed below `speed` for `seconds`.
 struct RestRule {
-    double speed = 0;      // [m/s]
-    double seconds = 0.5;  // [s]; longer than the turning points of a swing last
+    double speed = 0;       // [m/s]
+    double seconds = 0.5;   // [s]; longer than the turning points of a swing last
+    double not_before = 0;  // [s]: while something else is still going to move, nothing has settled
 };
 
 // A thousandth of the sheet's diagonal per second.
@@ -41,8 +42,11 @@ struct Settling {
     std::optional<StepReport> blow_up;  // the simulation is then where it was before
 };
 
-// Advances until the cloth has settled, or until the time is `until`. The state is looked at every
-// `look` seconds.
+// The rule, with nothing settled before the last key of handles and obstacles.
+RestRule after_all_paths(RestRule rule, const Simulation& simulation);
+
+// Advances until the cloth has settled, all paths ended, or until the time is `until`. The state is
+// looked at every `look` seconds.
 Settling settle(Simulation& simulation, const RestRule& rule, double until,
                 const std::function<bool(double time)>& keep_going = {}, double look = 0.05);
 

@@ -45,7 +45,9 @@ double largest_stable_step(const Cloth& cloth, const Environment& environment);
 // sound at 0.48 and lost at 0.66, and stretched fivefold lost at 0.30.
 inline constexpr double kStableMargin = 0.5;
 
-// The least number of equal sub-steps of `dt` that stay below the estimate with that margin.
+// The least number of equal sub-steps of `dt` that stay below the estimate with that margin; this
+// many when even more would be needed.
+inline constexpr int kMostSubsteps = 1000000;
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt);
 
 struct SimulationOptions {

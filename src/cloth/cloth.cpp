@@ -62,6 +62,13 @@ void check_corners(const std::array<int, N>& corners, std::string_view element, 
     }
 }
 
+// Twice the signed area at rest. [m^2]
+double turn(const Cloth& cloth, int a, int b, int c)
+{
+    const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b], pc = cloth.rest[c];
+    return (pb.u - pa.u) * (pc.v - pa.v) - (pc.u - pa.u) * (pb.v - pa.v);
+}
+
 void check_triangles(const Cloth& cloth, std::string_view source)
 {
     const TriangleSet& set = cloth.triangles;
@@ -76,10 +83,16 @@ void check_triangles(const Cloth& cloth, std::string_view source)
     }
     for (std::size_t t = 0; t < count; ++t) {
         check_corners(set.corners[t], "triangle", t, cloth.particle_count(), source);
-        const auto [a, b, c] = set.corners[t];
-        const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b], pc = cloth.rest[c];
-        if ((pb.u - pa.u) * (pc.v - pa.v) == (pc.u - pa.u) * (pb.v - pa.v)) {
+        const auto turn_of = [&](std::size_t i) {
+            const auto [a, b, c] = set.corners[i];
+            return turn(cloth, a, b, c);
+        };
+        if (turn_of(t) == 0) {
             throw Error("{}: triangle {} has no area at rest; remove it", source, t);
+        }
+        if ((turn_of(t) > 0) != (turn_of(0) > 0)) {
+            throw Error("{}: triangle {} turns against triangle 0; swap two of its corners", source,
+                        t);
         }
         check_parameter(set.shear_stiffness[t], "shear stiffness", "triangle", t, source);
         check_parameter(set.area_stiffness[t], "area stiffness", "triangle", t, source);
@@ -97,6 +110,13 @@ void check_hinges(const Cloth& cloth, std::string_view source)
     }
     for (std::size_t h = 0; h < count; ++h) {
         check_corners(set.corners[h], "hinge", h, cloth.particle_count(), source);
+        const auto [a, b, c, d] = set.corners[h];
+        if (!(turn(cloth, a, b, c) * turn(cloth, a, b, d) < 0)) {
+            throw Error(
+                "{}: hinge {} has its corners {} and {} not on opposite sides of the edge from {} "
+                "to {} at rest; give the corners of two triangles that share that edge",
+                source, h, c, d, a, b);
+        }
         check_parameter(set.stiffness[h], "stiffness", "hinge", h, source);
         check_parameter(set.damping[h], "damping", "hinge", h, source);
     }

@@ -146,9 +146,9 @@ void add_hinge(Cloth& cloth, const SheetMesh& mesh, const std::vector<EdgeSide>&
     for (const EdgeSide& side : sides) {
         area += std::abs(area_of(mesh, mesh.triangles[side.triangle]));
     }
-    const double rigidity = material.bending.at((pa.u + pb.u) / (2 * cloth.sheet.length),
-                                                (pa.v + pb.v) / (2 * cloth.sheet.width));
-    const double stiffness = 3 * rigidity * square / area;
+    const double bending = material.bending.at((pa.u + pb.u) / (2 * cloth.sheet.length),
+                                               (pa.v + pb.v) / (2 * cloth.sheet.width));
+    const double stiffness = 3 * bending * square / area;
     cloth.hinges.corners.push_back({a, b, corner(sides[0], 2), corner(sides[1], 2)});
     cloth.hinges.stiffness.push_back(stiffness);
     cloth.hinges.damping.push_back(stiffness * material.bending_time);

@@ -83,6 +83,8 @@ std::vector<SheetPoint> random_centers(const Sheet& sheet, const GenerateOptions
                 "fewer or smaller ones",
                 options.anchors, radius, sheet.length, sheet.width);
         }
+        // Where the first discs may leave no room for the others, all are drawn anew.
+        if (tries > 0 && tries % 100 == 0) centers.clear();
         const double u = sheet.length * random.uniform(), v = sheet.width * random.uniform();
         const bool overlaps =
             std::any_of(centers.begin(), centers.end(), [&](const SheetPoint& other) {

@@ -79,7 +79,7 @@ Recording record(Simulation& simulation, std::size_t frames, int stride,
 {
     Recording recording;
     std::optional<RestWatch> watch;
-    if (rest) watch.emplace(*rest);
+    if (rest) watch.emplace(after_all_paths(*rest, simulation));
     recording.rollout =
         empty_rollout(simulation.handles(), frames, simulation.cloth().particle_count());
     for (std::size_t frame = 0; frame < frames && !recording.stopped && !recording.settled;

@@ -26,7 +26,8 @@ std::string_view next_word(std::string_view& line)
 void check_point(std::string_view rest, const std::string& where)
 {
     for (const char axis : {'x', 'y', 'z'}) {
-        const std::string_view word = next_word(rest);
+        std::string_view word = next_word(rest);
+        if (word.starts_with('+')) word.remove_prefix(1);
         double value = 0;
         const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
         if (status == std::errc() && end == word.data() + word.size() && std::isfinite(value)) {
@@ -66,6 +67,19 @@ void for_each_line(std::string_view text, Take take)
     }
 }
 
+// The loader stumbles over remarks behind a face.
+std::string without_remarks(const std::string& text)
+{
+    std::string kept;
+    bool remark = false;
+    for (const char c : text) {
+        if (c == '\n') remark = false;
+        if (c == '#') remark = true;
+        if (!remark) kept += c;
+    }
+    return kept;
+}
+
 // The loader takes zero for a number that it cannot read and leaves out faces that it does not
 // like, so that has to be found before.
 void check_lines(std::string_view text, std::string_view source)
@@ -90,7 +104,7 @@ void check_lines(std::string_view text, std::string_view source)
 
 TriangleMesh read_obj(const std::filesystem::path& path)
 {
-    const std::string text = read_text(path);
+    const std::string text = without_remarks(read_text(path));
     check_lines(text, path.string());
     tinyobj::ObjReaderConfig config;
     config.triangulate = true;

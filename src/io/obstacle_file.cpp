@@ -26,13 +26,28 @@ constexpr int kBandPoints = 8;
 
 // ---- Meshes ----
 
-Shape mesh_shape(const TriangleMesh& mesh, std::optional<double> spacing)
+// A solid thinner than the spacing falls between the points of the grid.
+void check_volume(const DistanceGrid& grid, const TriangleMesh& mesh, std::string_view source)
+{
+    const auto inside = std::count_if(grid.distance.begin(), grid.distance.end(),
+                                      [](float distance) { return distance < 0; });
+    const double found = double(inside) * std::pow(grid.spacing, 3), needed = volume_of(mesh);
+    if (found >= 0.5 * needed) return;
+    throw Error(
+        "{}: too thin for a distance grid with {:.3g} m between its points, which holds {:.2g} of "
+        "its volume; give a smaller `spacing` in a TOML file, or a thicker solid",
+        source, grid.spacing, found / needed);
+}
+
+Shape mesh_shape(const TriangleMesh& mesh, std::optional<double> spacing, std::string_view source)
 {
     const Bounds bounds = bounds_of(mesh.points);
     const Vec3d side = bounds.high - bounds.low;
     const double step = spacing.value_or(std::max({side.x, side.y, side.z}) / kPointsAlong);
-    return GridShape{
-        std::make_shared<DistanceGrid>(make_distance_grid(mesh, step, kBandPoints * step))};
+    const auto grid =
+        std::make_shared<DistanceGrid>(make_distance_grid(mesh, step, kBandPoints * step));
+    check_volume(*grid, mesh, source);
+    return GridShape{grid};
 }
 
 TriangleMesh read_closed(const fs::path& path)
@@ -58,7 +73,7 @@ Obstacle fitted_mesh(const fs::path& path, double size)
     Obstacle obstacle;
     obstacle.name = path.stem().string();
     const TriangleMesh mesh = fitted(read_closed(path), size);
-    obstacle.shapes = {mesh_shape(mesh, {})};
+    obstacle.shapes = {mesh_shape(mesh, {}, path.string())};
     return obstacle;
 }
 
@@ -271,7 +286,7 @@ Obstacle read_mesh(const Entry& entry)
     return located(entry, [&] {
         TriangleMesh mesh = read_closed(path);
         for (Vec3d& p : mesh.points) p = scale * p;
-        return of_shape(mesh_shape(mesh, spacing));
+        return of_shape(mesh_shape(mesh, spacing, path.string()));
     });
 }
 

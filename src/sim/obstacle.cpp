@@ -86,6 +86,16 @@ std::array<Vec3d, 3> turned_axes(const Vec3d& turn)
 
 // ---- Checks ----
 
+// Steps run in float, which would overflow when squared.
+void check_size(std::initializer_list<double> lengths, std::string_view source)
+{
+    constexpr double kLargest = 1e9;  // [m]
+    for (const double length : lengths) {
+        if (std::abs(length) <= kLargest) continue;
+        throw Error("{}: a place or size of {} m; stay below {} m", source, length, kLargest);
+    }
+}
+
 void check_shape(const PlaneShape& plane, std::string_view source)
 {
     if (!finite(plane.point) || !finite(plane.normal)) {
@@ -106,6 +116,8 @@ void check_shape(const CapsuleShape& capsule, std::string_view source)
         throw Error("{}: capsule of radius {} m; it must be finite and positive", source,
                     capsule.radius);
     }
+    const auto& [a, b, radius] = capsule;
+    check_size({a.x, a.y, a.z, b.x, b.y, b.z, radius}, source);
 }
 
 void check_shape(const BoxShape& box, std::string_view source)
@@ -118,6 +130,8 @@ void check_shape(const BoxShape& box, std::string_view source)
         throw Error("{}: box with half sides {}, {}, {} m; they must be finite and positive",
                     source, box.half.x, box.half.y, box.half.z);
     }
+    const auto& [c, h, rounding] = box;
+    check_size({c.x, c.y, c.z, h.x, h.y, h.z}, source);
     if (!(box.rounding >= 0 && box.rounding <= least)) {
         throw Error("{}: box with edges rounded by {} m; give 0 to {} m, the least half side",
                     source, box.rounding, least);
@@ -247,6 +261,9 @@ void check_obstacle(const Obstacle& obstacle, std::string_view source)
                     obstacle.friction);
     }
     check_keys(obstacle, source);
+    for (const Pose& pose : obstacle.key_pose) {
+        check_size({pose.position.x, pose.position.y, pose.position.z}, source);
+    }
 }
 
 void check_contact(const SimulationOptions& options)
@@ -259,6 +276,7 @@ void check_contact(const SimulationOptions& options)
     if (!std::isfinite(options.thickness) || options.thickness < 0) {
         throw Error("thickness {} m: it must be finite and not negative", options.thickness);
     }
+    check_size({options.thickness, options.self_distance}, "thickness and distance to itself");
     if (!std::isfinite(options.self_distance) || options.self_distance < 0) {
         throw Error("distance of the cloth to itself {} m: it must be finite and not negative",
                     options.self_distance);

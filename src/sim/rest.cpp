@@ -26,15 +26,28 @@ bool RestWatch::settled(const State& state)
         slow_since_.reset();
         return false;
     }
+    if (state.time < rule_.not_before) return false;
     if (!slow_since_) slow_since_ = state.time;
     return state.time - *slow_since_ >= rule_.seconds;
+}
+
+RestRule after_all_paths(RestRule rule, const Simulation& simulation)
+{
+    const Handles& handles = simulation.handles();
+    if (handles.moving()) rule.not_before = std::max(rule.not_before, handles.key_time.back());
+    for (const Obstacle& obstacle : simulation.options().obstacles) {
+        if (obstacle.moving()) {
+            rule.not_before = std::max(rule.not_before, obstacle.key_time.back());
+        }
+    }
+    return rule;
 }
 
 Settling settle(Simulation& simulation, const RestRule& rule, double until,
                 const std::function<bool(double time)>& keep_going, double look)
 {
     const int steps = std::max(1, static_cast<int>(std::lround(look / simulation.options().dt)));
-    RestWatch watch(rule);
+    RestWatch watch(after_all_paths(rule, simulation));
     Settling result;
     while (simulation.state().time < until) {
         result.blow_up = simulation.advance(steps);

@@ -129,8 +129,9 @@ std::string describe(const StepReport& report, const Cloth& cloth, const Simulat
             substeps);
     } else {
         text +=
-            "The step is below that, so a handle that moves too fast, or a start that is "
-            "stretched too far, is the likely cause; otherwise try --substeps 2";
+            "The step is below that, so a handle or an obstacle that moves too fast, or a start "
+            "that is stretched too far or inside an obstacle, is the likely cause; otherwise try "
+            "a shorter --dt";
     }
     return text;
 }

@@ -195,8 +195,9 @@ double largest_stable_step(const Cloth& cloth, const Environment& environment)
 
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt)
 {
-    return std::max(1, static_cast<int>(std::ceil(
-                           dt / (kStableMargin * largest_stable_step(cloth, environment)))));
+    const double wanted = std::ceil(dt / (kStableMargin * largest_stable_step(cloth, environment)));
+    // Written so that NaN counts as endless, too.
+    return wanted < kMostSubsteps ? std::max(1, static_cast<int>(wanted)) : kMostSubsteps;
 }
 
 }  // namespace springtime
