@@ -450,7 +450,7 @@ class CommandLine(unittest.TestCase):
     def test_obstacles_that_are_none(self):
         self.generate("m.h5", "--rollouts", "1")
         (self.folder / "open.obj").write_text(BLOCK.rsplit("f ", 1)[0])
-        (self.folder / "plate.obj").write_text(re.sub(r"v (.) 1 ", r"v \1 0.001 ", BLOCK))
+        (self.folder / "pole.obj").write_text(re.sub(r"v (.) 1 ", r"v \1 400 ", BLOCK))
         (self.folder / "inside.toml").write_text("[[obstacle]]\nkind = 'sphere'\nradius = 30\n")
         for more, message in (
             (["--obstacle", "ghost"], "ghost"),
@@ -462,7 +462,7 @@ class CommandLine(unittest.TestCase):
             (["--rest-speed", "1"], "--rest-speed: says when --until-rest stops"),
             (["--friction", "1"], "give an --obstacle too"),
             (["--obstacle", "inside.toml"], "64 particles of the cloth start inside it"),
-            (["--obstacle", "plate.obj"], "too thin for a distance grid"),
+            (["--obstacle", "pole.obj"], "too thin for a distance grid"),
             (["--stride", "2000000000", "--substeps", "2"], "--stride 2000000000"),
             (["--picture", "m.cloth.json", "--overwrite"], "is the cloth file itself"),
             (["--picture", "m.h5"], "m.h5: exists already"),
