@@ -50,7 +50,7 @@ void print_result(const TrainArguments& arguments, const TrainingOutcome& outcom
     fmt::print("{}: {} iterations in {:.1f} s, last loss {:.4g}\n", outcome.folder.string(),
                result.state.iteration, outcome.seconds, result.final_loss);
     fmt::print(
-        "motion RMSE on validation clips: {:.4g} m after iteration {}, which is kept; the best "
+        "motion RMSE on validation motion: {:.4g} m after iteration {}, which is kept; the best "
         "homogeneous network has {:.4g} m\n",
         result.validation_rmse, result.state.best_iteration, outcome.homogeneous_rmse);
     fmt::print("learned cloth in {0}/cloth.json; try: springtime evaluate {0}/cloth.json TEST.h5\n",
@@ -82,7 +82,7 @@ int run_train(const TrainArguments& arguments)
     print_result(arguments, outcome);
     if (outcome.result.finished && outcome.result.state.best_iteration == 0) {
         note(arguments.common,
-             "warning: no iteration followed the validation clips better than the start, which is "
+             "warning: no iteration followed the validation motion better than the start, which is "
              "kept; with a grid other than that of the landmarks, the position loss may do better: "
              "--position-weight 1 --force-weight 0 --impulse-weight 0");
     }

@@ -11,7 +11,7 @@ struct TrainingOutcome {
     std::filesystem::path folder;
     double seconds = 0;           // of this sitting, all included
     double training_seconds = 0;  // of the iterations of all sittings
-    double homogeneous_rmse = 0;  // on the same validation clips [m]
+    double homogeneous_rmse = 0;  // on the same validation motion [m]
 };
 
 // Trains in a run folder that exists, from its last checkpoint if there is one: log, checkpoints,

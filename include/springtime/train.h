@@ -111,7 +111,9 @@ TrainResult train(const MotionSource& motion, const TrainOptions& options, const
                   const TrainHooks& hooks);
 
 // The best network with one stiffness and one damping per family: a search over decades, then
-// descent on the position loss, judged by the validation clips.
+// descent on the position loss, judged by the validation clips. Where particles lie between
+// landmarks the search goes on by family instead, judged by whole rollouts; both diagonals, and all
+// dampings, are then the same, and networks that would need sub-steps are left out.
 // `keep_going` is asked now and then with the share that is done; when it says no, Failure is
 // thrown.
 Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
@@ -120,7 +122,8 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
 // The best cloth of a training so far.
 Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state);
 
-// Motion RMSE of a cloth with the options' grid on the validation clips. [m]
+// Motion RMSE of a cloth with the options' grid on the validation clips, or on whole validation
+// rollouts where particles lie between landmarks. [m]
 double validation_error(const MotionSource& motion, const TrainOptions& options,
                         const Cloth& cloth);
 
