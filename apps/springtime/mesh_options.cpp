@@ -6,17 +6,6 @@ namespace springtime::app {
 
 namespace {
 
-double mesh_area(const SheetMesh& mesh)
-{
-    double area = 0;
-    for (const auto& [a, b, c] : mesh.triangles) {
-        const SheetPoint pa = mesh.points[a], pb = mesh.points[b], pc = mesh.points[c];
-        area +=
-            std::abs((pb.u - pa.u) * (pc.v - pa.v) - (pc.u - pa.u) * (pb.v - pa.v)) / 2;  // [m^2]
-    }
-    return area;
-}
-
 SheetMesh read_sheet_mesh(const MeshOptions& options, const SheetOptions& wanted, Sheet& sheet)
 {
     SheetMesh mesh = sheet_mesh(read_obj(options.mesh), options.mesh);

@@ -66,10 +66,6 @@ int reproduce_drape(const ReproduceArguments& arguments)
 {
     const FemScale scale = fem_scale_named(arguments.scale);
     const fs::path folder = fs::path(arguments.out) / arguments.scale;
-    const auto mesh = [&](int side) {
-        return NamedCloth{fmt::format("mesh {} x {}", side, side),
-                          reference_cloth({side, side}, MeshCut::diagonal, kReferenceBending)};
-    };
     std::vector<std::string> obstacles{"animal"};
     obstacles.insert(obstacles.end(), arguments.obstacles.begin(), arguments.obstacles.end());
     std::set<std::string> names;
@@ -79,10 +75,10 @@ int reproduce_drape(const ReproduceArguments& arguments)
         throw Error("--obstacle {}: another one has the same name; rename the file", obstacle);
     }
 
-    const NamedCloth source = mesh(scale.middle);
+    const NamedCloth source = reference_mesh(scale.middle, kReferenceBending);
     const Surrogates surrogates =
         learn_surrogates(folder / "training", source.cloth, scale, arguments.common);
-    const Drapers drapers{mesh(scale.fine),
+    const Drapers drapers{reference_mesh(scale.fine, kReferenceBending),
                           source,
                           {"surrogate " + scale.surrogate, surrogates.learned},
                           {"best homogeneous springs " + scale.surrogate, surrogates.homogeneous}};

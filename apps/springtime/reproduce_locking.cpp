@@ -33,11 +33,6 @@ double surface_ratio(const nlohmann::json& reports)
            reports[1]["to_fine"]["surface"]["rms"].get<double>();
 }
 
-std::string mesh_name(int side)
-{
-    return fmt::format("mesh {} x {}", side, side);
-}
-
 struct Case {
     std::string key, title;
     nlohmann::json reports;
@@ -71,11 +66,8 @@ void fold_cases(const fs::path& folder, const FemScale& scale, double bending,
 {
     const std::string kind = bending > 0 ? "with-bending" : "without-bending";
     const std::string words = bending > 0 ? "with bending stiffness" : "without bending stiffness";
-    const auto mesh = [&](int side) {
-        return NamedCloth{mesh_name(side),
-                          reference_cloth({side, side}, MeshCut::diagonal, bending)};
-    };
-    const NamedCloth coarse = mesh(scale.coarse), fine = mesh(scale.fine);
+    const NamedCloth coarse = reference_mesh(scale.coarse, bending),
+                     fine = reference_mesh(scale.fine, bending);
     const Surrogates surrogates =
         learn_surrogates(folder / kind / "training", coarse.cloth, scale, common);
     const std::vector<NamedCloth> others{
@@ -102,16 +94,11 @@ void fold_cases(const fs::path& folder, const FemScale& scale, double bending,
 Case table_case(const fs::path& folder, const FemScale& scale, const CommonOptions& common)
 {
     note(common, "drape on a table");
-    const double bending = kReferenceBending;
-    const auto mesh = [&](int side) {
-        return NamedCloth{mesh_name(side),
-                          reference_cloth({side, side}, MeshCut::diagonal, bending)};
-    };
-    const NamedCloth middle = mesh(scale.middle);
+    const NamedCloth middle = reference_mesh(scale.middle, kReferenceBending);
     const Surrogates surrogates =
         learn_surrogates(folder / "table" / "training", middle.cloth, scale, common);
     return {"table", "Drape on a square table",
-            settle_all(mesh(scale.fine),
+            settle_all(reference_mesh(scale.fine, kReferenceBending),
                        {middle,
                         {"surrogate " + scale.surrogate + " of that mesh", surrogates.learned},
                         {"best homogeneous springs " + scale.surrogate, surrogates.homogeneous}},

@@ -40,6 +40,12 @@ std::string file_name(std::string name)
 
 }  // namespace
 
+NamedCloth reference_mesh(int side, double bending)
+{
+    return {fmt::format("mesh {} x {}", side, side),
+            reference_cloth({side, side}, MeshCut::diagonal, bending)};
+}
+
 SettlingOptions drape_options(const std::string& obstacle, double longest)
 {
     SettlingOptions options;

@@ -31,6 +31,9 @@ struct SettlingOptions {
     std::function<Handles(const Cloth&)> handles_of;  // none when empty
 };
 
+// The sheet of the reference benchmark, side x side particles.
+NamedCloth reference_mesh(int side, double bending);
+
 // A free sheet of the reference benchmark, and below it what `simulate --obstacle` would put there.
 SettlingOptions drape_options(const std::string& obstacle, double longest);
 

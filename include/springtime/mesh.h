@@ -38,6 +38,9 @@ SheetMesh make_grid_mesh(const Sheet& sheet, const Grid& grid, MeshCut cut);
 // without area, none upside down, no edge with more than two triangles, no point without one.
 void check_mesh(const SheetMesh& mesh, std::string_view source);
 
+// Of all triangles together. [m^2]
+double mesh_area(const SheetMesh& mesh);
+
 // What a finite-element sheet is made of, per length and area, so that the same sheet can be cut
 // into meshes of any size.
 struct MeshMaterial {

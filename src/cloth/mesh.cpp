@@ -157,13 +157,11 @@ void add_hinge(Cloth& cloth, const SheetMesh& mesh, const std::vector<EdgeSide>&
 void share_mass(Cloth& cloth, const SheetMesh& mesh)
 {
     cloth.mass.assign(mesh.points.size(), 0);
-    double total = 0;
+    const double density = cloth.sheet.mass / mesh_area(mesh);  // [kg/m^2]
     for (const auto& triangle : mesh.triangles) {
-        const double area = std::abs(area_of(mesh, triangle));
-        total += area;
-        for (const int corner : triangle) cloth.mass[corner] += area / 3;
+        const double share = density * std::abs(area_of(mesh, triangle)) / 3;
+        for (const int corner : triangle) cloth.mass[corner] += share;
     }
-    for (double& mass : cloth.mass) mass *= cloth.sheet.mass / total;
 }
 
 std::vector<std::array<int, 3>> grid_triangles(const Grid& grid, MeshCut cut)
@@ -213,6 +211,13 @@ void check_mesh(const SheetMesh& mesh, std::string_view source)
     check_triangles(mesh, source);
     check_edges(mesh, source);
     check_all_used(mesh, source);
+}
+
+double mesh_area(const SheetMesh& mesh)
+{
+    double area = 0;
+    for (const auto& triangle : mesh.triangles) area += std::abs(area_of(mesh, triangle));
+    return area;
 }
 
 Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMaterial& material)

@@ -45,11 +45,7 @@ bool GridStepper::fits(const Cloth& cloth)
 
 GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
                          const KernelSet& kernels)
-    : kernels_(kernels),
-      dt_(options.dt),
-      air_(air_of(options)),
-      contact_(options, kernels.width),
-      lane_time_(kernels.width, 0)
+    : SingleStepper(cloth, options, kernels)
 {
     SPRINGTIME_ASSERT(fits(cloth) && kernels.width <= kGridMargin);
     rows_ = cloth.grid->rows;
@@ -67,7 +63,6 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
         inverse_mass_[index(p)] = float(1 / cloth.mass[p]);
         place_.push_back(static_cast<int>(index(p)));
     }
-    if (options.self_distance > 0) self_.emplace(cloth, options.self_distance, dt_);
 
     std::array<OffsetSprings, kGridOffsetCount> all;
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
@@ -100,9 +95,7 @@ void GridStepper::place(std::size_t particle, const Vec3d& position, const Vec3d
 
 void GridStepper::load(int, const State& state, const Handles& handles)
 {
-    handles_ = handles;
-    start_time_ = state.time;
-    steps_ = 0;
+    begin(state, handles);
     for (int axis = 0; axis < 3; ++axis) {  // a blow-up leaves NaN in the filling behind each row
         std::fill(position_[axis].begin(), position_[axis].end(), 0.0f);
         std::fill(velocity_[axis].begin(), velocity_[axis].end(), 0.0f);
@@ -112,7 +105,6 @@ void GridStepper::load(int, const State& state, const Handles& handles)
         mobility_[index(p)] = float(dt_);
     }
     for (const int p : handles.particles) mobility_[index(p)] = 0;
-    if (self_) self_->load(handles);
 }
 
 void GridStepper::store(int, State& state) const
@@ -147,36 +139,23 @@ void GridStepper::advance(int steps)
     grid.force = force_.data();
     for (int i = 0; i < steps; ++i) {
         kernels_.grid_step(air_, grid);
-        ++steps_;
-        if (handles_.moving()) place_moving_handles();
-        if (self_) meet_itself();
-        if (!contact_.empty()) meet_obstacles();  // the last word: nothing ends inside them
+        finish_step();
     }
 }
 
-void GridStepper::place_moving_handles()
-{
-    for (std::size_t h = 0; h < handles_.particles.size(); ++h) {
-        const HandlePose pose = handle_pose(handles_, h, time(), dt_);
-        place(handles_.particles[h], pose.position, pose.velocity);
-    }
-}
-
-void GridStepper::meet_itself()
+ScatteredParticles GridStepper::scattered()
 {
     ScatteredParticles particles{{}, {}, place_.data()};
     for (int axis = 0; axis < 3; ++axis) {
         particles.x[axis] = position_[axis].data();
         particles.v[axis] = velocity_[axis].data();
     }
-    self_->apply(particles);
+    return particles;
 }
 
 // The filling behind each row has no mobility and stays out of it.
-void GridStepper::meet_obstacles()
+void GridStepper::meet_obstacles(const ContactScene& scene)
 {
-    std::fill(lane_time_.begin(), lane_time_.end(), time());
-    contact_.place(lane_time_);
     ContactParticles particles{
         long(rows_ * pitch_) / kernels_.width, kernels_.width, kernels_.width, {}, {},
         mobility_.data() + kGridMargin};
@@ -184,7 +163,7 @@ void GridStepper::meet_obstacles()
         particles.position[axis] = position_[axis].data() + kGridMargin;
         particles.velocity[axis] = velocity_[axis].data() + kGridMargin;
     }
-    kernels_.meet_obstacles(contact_.view(), particles);
+    kernels_.meet_obstacles(scene, particles);
 }
 
 }  // namespace springtime

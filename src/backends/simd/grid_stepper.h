@@ -1,41 +1,33 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <vector>
 
-#include "backends/simd/contact_table.h"
-#include "backends/simd/kernels.h"
+#include "backends/simd/single_stepper.h"
 #include "core/aligned.h"
-#include "sim/self_collision.h"
-#include "sim/stepper.h"
 
 namespace springtime {
 
 // One state of a regular grid, with neighbouring columns in the lanes of a register.
-class GridStepper : public Stepper {
+class GridStepper : public SingleStepper {
   public:
     // True for a grid of springs alone that all lead along kGridOffsets, at most one each.
     static bool fits(const Cloth& cloth);
 
     GridStepper(const Cloth& cloth, const SimulationOptions& options, const KernelSet& kernels);
 
-    int lane_count() const override { return 1; }
     void load(int lane, const State& state, const Handles& handles) override;
     void store(int lane, State& state) const override;
     void advance(int steps) override;
-    std::string name() const override { return std::string("cpu/") + kernels_.name; }
 
   private:
     std::size_t index(std::size_t particle) const
     {
         return kGridMargin + particle / cols_ * pitch_ + particle % cols_;
     }
-    double time() const { return start_time_ + double(steps_) * dt_; }
-    void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity);
-    void place_moving_handles();
-    void meet_itself();
-    void meet_obstacles();
+    void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity) override;
+    ScatteredParticles scattered() override;
+    void meet_obstacles(const ContactScene& scene) override;
 
     // Springs along one offset, by their first end.
     struct OffsetSprings {
@@ -43,20 +35,11 @@ class GridStepper : public Stepper {
         AlignedVector<float> rest_length, stiffness, damping;
     };
 
-    KernelSet kernels_;
-    double dt_;
-    Air air_;
     std::size_t rows_, cols_, pitch_;
     std::vector<OffsetSprings> springs_;
     std::array<AlignedVector<float>, 3> position_, velocity_;
     AlignedVector<float> mobility_, inverse_mass_, force_;
-    ContactTable contact_;
-    std::optional<SelfCollision> self_;
-    std::vector<int> place_;         // of particles
-    std::vector<double> lane_time_;  // [s]
-    Handles handles_;
-    double start_time_ = 0;
-    long steps_ = 0;
+    std::vector<int> place_;  // of particles
 };
 
 }  // namespace springtime

@@ -44,13 +44,9 @@ MeshStepper::Groups MeshStepper::grouped(const std::vector<Element>& elements,
 
 MeshStepper::MeshStepper(const Cloth& cloth, const SimulationOptions& options,
                          const KernelSet& kernels)
-    : kernels_(kernels),
-      dt_(options.dt),
-      air_(air_of(options)),
+    : SingleStepper(cloth, options, kernels),
       particle_count_(cloth.particle_count()),
-      damps_strain_(cloth.triangles.damping_kind == TriangleDamping::strain),
-      contact_(options, kernels.width),
-      lane_time_(kernels.width, 0)
+      damps_strain_(cloth.triangles.damping_kind == TriangleDamping::strain)
 {
     SPRINGTIME_ASSERT(fits(cloth));
     const ElementTable table(cloth);
@@ -76,10 +72,7 @@ MeshStepper::MeshStepper(const Cloth& cloth, const SimulationOptions& options,
     if (!contact_.empty()) {
         for (auto& numbers : contact_state_) numbers.assign(padded, 0);
     }
-    if (options.self_distance > 0) {
-        self_.emplace(cloth, options.self_distance, options.dt);
-        for (std::size_t p = 0; p < particle_count_; ++p) place_.push_back(static_cast<int>(8 * p));
-    }
+    for (std::size_t p = 0; p < particle_count_; ++p) place_.push_back(static_cast<int>(8 * p));
 }
 
 void MeshStepper::place(std::size_t particle, const Vec3d& position, const Vec3d& velocity)
@@ -92,9 +85,7 @@ void MeshStepper::place(std::size_t particle, const Vec3d& position, const Vec3d
 
 void MeshStepper::load(int, const State& state, const Handles& handles)
 {
-    handles_ = handles;
-    start_time_ = state.time;
-    steps_ = 0;
+    begin(state, handles);
     std::fill(state_.begin(), state_.end(), 0.0f);  // a blow-up leaves NaN behind
     std::fill(force_.begin(), force_.end(), 0.0f);
     for (std::size_t p = 0; p < particle_count_; ++p) {
@@ -102,7 +93,6 @@ void MeshStepper::load(int, const State& state, const Handles& handles)
         mobility_[p] = float(dt_);
     }
     for (const int p : handles.particles) mobility_[p] = 0;
-    if (self_) self_->load(handles);
 }
 
 void MeshStepper::store(int, State& state) const
@@ -132,28 +122,23 @@ void MeshStepper::advance(int steps)
                           damps_strain_};
     for (int i = 0; i < steps; ++i) {
         kernels_.mesh_step(air_, mesh);
-        ++steps_;
-        if (handles_.moving()) place_moving_handles();
-        if (self_) meet_itself();
-        if (!contact_.empty()) meet_obstacles();  // the last word: nothing ends inside them
+        finish_step();
     }
 }
 
-void MeshStepper::meet_itself()
+ScatteredParticles MeshStepper::scattered()
 {
     ScatteredParticles particles{{}, {}, place_.data()};
     for (int axis = 0; axis < 3; ++axis) {
         particles.x[axis] = state_.data() + axis;
         particles.v[axis] = state_.data() + 4 + axis;
     }
-    self_->apply(particles);
+    return particles;
 }
 
 // The kernel wants x, y and z apart.
-void MeshStepper::meet_obstacles()
+void MeshStepper::meet_obstacles(const ContactScene& scene)
 {
-    std::fill(lane_time_.begin(), lane_time_.end(), time());
-    contact_.place(lane_time_);
     const std::size_t padded = mobility_.size();
     const auto number = [](std::size_t p, int i) { return 8 * p + (i < 3 ? i : i + 1); };
     for (std::size_t p = 0; p < padded; ++p) {
@@ -165,17 +150,9 @@ void MeshStepper::meet_obstacles()
         particles.position[axis] = contact_state_[axis].data();
         particles.velocity[axis] = contact_state_[3 + axis].data();
     }
-    kernels_.meet_obstacles(contact_.view(), particles);
+    kernels_.meet_obstacles(scene, particles);
     for (std::size_t p = 0; p < padded; ++p) {
         for (int i = 0; i < 6; ++i) state_[number(p, i)] = contact_state_[i][p];
-    }
-}
-
-void MeshStepper::place_moving_handles()
-{
-    for (std::size_t h = 0; h < handles_.particles.size(); ++h) {
-        const HandlePose pose = handle_pose(handles_, h, time(), dt_);
-        place(handles_.particles[h], pose.position, pose.velocity);
     }
 }
 
