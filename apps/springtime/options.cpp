@@ -218,6 +218,27 @@ std::vector<State> picture_states(const Rollout& rollout, double frame_interval)
     return states;
 }
 
+void check_clear(const State& start, const Handles& handles, const std::vector<Obstacle>& obstacles)
+{
+    std::vector<bool> held(start.position.size(), false);
+    for (const int p : handles.particles) held[p] = true;
+    for (const Obstacle& obstacle : obstacles) {
+        int inside = 0;
+        double deepest = 0;
+        for (std::size_t p = 0; p < start.position.size(); ++p) {
+            const double distance = signed_distance(obstacle, start.position[p], 0);
+            if (held[p] || distance >= 0) continue;
+            ++inside;
+            deepest = std::max(deepest, -distance);
+        }
+        if (inside == 0) continue;
+        throw Error(
+            "obstacle {}: {} particles of the cloth start inside it, up to {:.3g} m deep; place it "
+            "clear of the start (the flat sheet lies level at y = 0, its middle at the origin)",
+            obstacle.name, inside, deepest);
+    }
+}
+
 int stride_in_substeps(int stride, int substeps)
 {
     constexpr double kMost = 1e9;

@@ -56,6 +56,9 @@ void add_contact_flags(CLI::App& verb, ContactOptions& options);
 // Reads the obstacles; says on standard error where bare ones were put.
 void add_contact(SimulationOptions& to, const ContactOptions& options, const Sheet& sheet,
                  bool quiet);
+// A sheet that begins inside something would be thrown out of it: that is an Error.
+void check_clear(const State& start, const Handles& handles,
+                 const std::vector<Obstacle>& obstacles);
 // "auto" is the distance of neighbouring particles: with less, two layers whose particles lie over
 // each other's gaps would pass through. [m]
 double self_distance_from(const std::string& text, const Cloth& cloth);

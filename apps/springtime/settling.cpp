@@ -68,8 +68,10 @@ SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& option
                           options.environment, device_named(common.device)};
     run.obstacles = options.obstacles;
     run.thickness = options.thickness;
-    Simulation simulation(cloth, flat_state(cloth),
-                          options.handles_of ? options.handles_of(cloth) : Handles{}, run);
+    const State start = flat_state(cloth);
+    const Handles handles = options.handles_of ? options.handles_of(cloth) : Handles{};
+    check_clear(start, handles, run.obstacles);
+    Simulation simulation(cloth, start, handles, run);
     const auto begin = std::chrono::steady_clock::now();
     bool stopped = false;
     SettledSheet result{sheet, {}, {}, 0};

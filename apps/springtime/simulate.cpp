@@ -211,28 +211,6 @@ void check_outputs(const SimulateArguments& arguments)
     }
 }
 
-// A sheet that begins inside something would be thrown out of it.
-void check_clear(const Cloth& cloth, const Start& start, const SimulationOptions& options)
-{
-    std::vector<bool> held(cloth.particle_count(), false);
-    for (const int p : start.handles.particles) held[p] = true;
-    for (const Obstacle& obstacle : options.obstacles) {
-        int inside = 0;
-        double deepest = 0;
-        for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
-            const double distance = signed_distance(obstacle, start.state.position[p], 0);
-            if (held[p] || distance >= 0) continue;
-            ++inside;
-            deepest = std::max(deepest, -distance);
-        }
-        if (inside == 0) continue;
-        throw Error(
-            "obstacle {}: {} particles of the cloth start inside it, up to {:.3g} m deep; place it "
-            "clear of the start (the flat sheet lies level at y = 0, its middle at the origin)",
-            obstacle.name, inside, deepest);
-    }
-}
-
 int run_simulate(const SimulateArguments& arguments)
 {
     check_outputs(arguments);
@@ -254,7 +232,7 @@ int run_simulate(const SimulateArguments& arguments)
                     arguments.seconds, options.dt * stride);
     }
     start.state.time = 0;
-    check_clear(cloth, start, options);
+    check_clear(start.state, start.handles, options.obstacles);
     Simulation simulation(cloth, start.state, start.handles, options);
     const auto begin = std::chrono::steady_clock::now();
     const Recording recording = [&] {

@@ -30,7 +30,8 @@ TrainOptions training_options(const FemScale& scale, const CommonOptions& common
     options.passes = {{Learn::stiffness, scale.stiffness_iterations, true, impulse},
                       {Learn::damping, scale.damping_iterations, false, force}};
     options.rounds = 1;
-    options.stiffness_rate = 0.03;     // with 0.1 the best iteration came and went within the first few
+    options.stiffness_rate =
+        0.03;  // with 0.1 the best iteration came and went within the first few
     options.validation_share = 0.125;  // 16 of 128 rollouts
     options.seed = common.seed;
     options.threads = common.threads;
