@@ -17,15 +17,48 @@ inline constexpr std::array kSpringFamilies{SpringFamily::structural, SpringFami
                                             SpringFamily::antidiagonal, SpringFamily::bending};
 std::string_view name_of(SpringFamily family);
 
+// A range of strain (l - L)/L in which springs have a stiffness of their own: the slope of the
+// force there. The force is continuous, and zero at rest.
+struct StiffnessRange {
+    double from = 0, to = 0;        // the outermost ends may be infinite
+    std::vector<double> stiffness;  // [N/m], one per spring
+};
+
 // Parallel arrays, one entry per spring.
 struct SpringSet {
     std::vector<std::array<int, 2>> ends;  // particle indices
     std::vector<SpringFamily> family;
-    std::vector<double> rest_length;  // [m]
-    std::vector<double> stiffness;    // [N/m]
-    std::vector<double> damping;      // [N s/m]
+    std::vector<double> rest_length;        // [m]
+    std::vector<double> stiffness;          // [N/m], wherever no range says otherwise
+    std::vector<double> damping;            // [N s/m], along the spring
+    std::vector<StiffnessRange> ranges{};   // ascending, apart
+    std::vector<double> isotropic_damping;  // [N s/m], against all relative velocity; may be empty
 
     std::size_t spring_count() const { return ends.size(); }
+    // Kinds of parameters: stiffness, damping, the stiffness of each range, isotropic damping. The
+    // force is linear in all of them.
+    int kind_count() const;
+    std::vector<double>& parameters(int kind);
+    const std::vector<double>& parameters(int kind) const;
+};
+
+// What springs can do beyond one stiffness and a dashpot along themselves.
+struct SpringLaw {
+    // Strains at which the stiffness changes, ascending; {0} keeps tension and compression apart.
+    std::vector<double> knots;
+    bool isotropic = false;  // a second dashpot, against all relative velocity
+};
+
+// Makes springs follow a law: every range begins with the stiffness there is, an isotropic dashpot
+// with zero. The stiffness just above rest is `stiffness`, the others are ranges.
+void set_law(SpringSet& springs, const SpringLaw& law);
+
+// How well springs are known.
+struct SpringErrors {
+    // Standard errors, kind by kind; infinite where the motion said nothing.
+    std::vector<std::vector<double>> parameters;
+    // Noise of the force balance they were identified from, as a density. [N s^(1/2)]
+    double force = 0;
 };
 
 // What the damping of a triangle works against.
@@ -77,6 +110,7 @@ struct Cloth {
     SpringSet springs;
     TriangleSet triangles{};
     HingeSet hinges{};
+    std::optional<SpringErrors> errors{};  // of an identified cloth
 
     std::size_t particle_count() const { return rest.size(); }
 };

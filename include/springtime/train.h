@@ -34,6 +34,7 @@ struct TrainPass {
 
 struct TrainOptions {
     GridOptions grid;
+    SpringLaw law;                  // of the surrogate
     std::vector<TrainPass> passes;  // of one round
     int rounds = 4;
     int batch = 32;

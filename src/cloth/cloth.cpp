@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "springtime/error.h"
 
@@ -187,6 +189,43 @@ std::vector<int> indexed_particle(const Cloth& cloth, std::string_view name)
 }
 
 }  // namespace
+
+int SpringSet::kind_count() const
+{
+    return 2 + static_cast<int>(ranges.size()) + (isotropic_damping.empty() ? 0 : 1);
+}
+
+const std::vector<double>& SpringSet::parameters(int kind) const
+{
+    if (kind == 0) return stiffness;
+    if (kind == 1) return damping;
+    const auto range = static_cast<std::size_t>(kind - 2);
+    return range < ranges.size() ? ranges[range].stiffness : isotropic_damping;
+}
+
+std::vector<double>& SpringSet::parameters(int kind)
+{
+    return const_cast<std::vector<double>&>(std::as_const(*this).parameters(kind));
+}
+
+void set_law(SpringSet& springs, const SpringLaw& law)
+{
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    std::vector<double> bounds{-kInfinity};
+    bounds.insert(bounds.end(), law.knots.begin(), law.knots.end());
+    bounds.push_back(kInfinity);
+    springs.ranges.clear();
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+        const double from = bounds[i], to = bounds[i + 1];
+        if (!(from < to)) {
+            throw Error("springs: knots at strains {}; they must be finite and ascend",
+                        fmt::join(law.knots, ", "));
+        }
+        if (from <= 0 && to > 0) continue;  // holds the strains just above rest
+        springs.ranges.push_back({from, to, springs.stiffness});
+    }
+    springs.isotropic_damping.assign(law.isotropic ? springs.spring_count() : 0, 0.0);
+}
 
 std::string_view name_of(SpringFamily family)
 {

@@ -32,6 +32,15 @@ SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, co
     return (elastic + viscous) * d;
 }
 
+// How much of a stretch l - L lies between two others, counted from rest. [m]
+template <class T>
+SPRINGTIME_HD inline T stretch_within(const T& stretch, const T& from, const T& to)
+{
+    using std::max;
+    using std::min;
+    return min(max(stretch, from), to) - min(max(T(0.0f), from), to);
+}
+
 // What a spring hands back when the adjoint of its force f is s: the gradient of s.f by
 // d, v, k and b. With f = c d, c = k (1 - L/l) + b (v.d)/l^2:
 //   by d: c s + (s.d) dc/dd,  dc/dd = (k L/l - 2 b (v.d)/l^2) d/l^2 + b v/l^2
