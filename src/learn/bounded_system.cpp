@@ -1,0 +1,1 @@
+#include "learn/bounded_system.h"
