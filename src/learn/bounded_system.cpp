@@ -1,1 +1,287 @@
 #include "learn/bounded_system.h"
+
+#include <Eigen/SparseCholesky>
+#include <cmath>
+
+#include "learn/selected_inverse.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+using Eigen::VectorXd;
+using Matrix = Eigen::SparseMatrix<double>;
+using Factor = Eigen::SimplicialLDLT<Matrix>;  // ordered by approximate minimum degree
+
+// All of these are for systems with a unit diagonal. A pivot is one less the sum of some hundred
+// updates; what is left below this is their rounding.
+constexpr double kSmallestPivot = 1e-13;
+constexpr double kResidual = 1e-12;  // of conjugate gradients, relative to the right side
+constexpr int kPatience = 3;         // rounds of many exchanges without fewer on the wrong side
+constexpr int kMaxSolves = 500;      // some ten are usual
+
+// S = C H C with a diagonal C, such that S has a unit diagonal: the units of the unknowns, which
+// lie powers of ten apart, then change nothing.
+struct Scaled {
+    Matrix matrix;   // S
+    VectorXd scale;  // diagonal of C
+};
+
+void check_numbers(const Matrix& matrix)
+{
+    if (matrix.rows() != matrix.cols()) {
+        throw Error("bounded system: a matrix of {} x {}; needed a square one; mend its assembly",
+                    matrix.rows(), matrix.cols());
+    }
+    for (int column = 0; column < matrix.outerSize(); ++column) {
+        for (Matrix::InnerIterator entry(matrix, column); entry; ++entry) {
+            if (std::isfinite(entry.value())) continue;
+            throw Error(
+                "bounded system: entry ({}, {}) is {}; needed finite numbers; look for "
+                "the data that made it",
+                entry.row(), column, entry.value());
+        }
+    }
+}
+
+void check_right_side(const BoundedSystem& system)
+{
+    if (system.right.size() != system.matrix.rows()) {
+        throw Error(
+            "bounded system: a right side of {} for a matrix of {} rows; needed as many; "
+            "mend its assembly",
+            system.right.size(), system.matrix.rows());
+    }
+    for (Eigen::Index i = 0; i < system.right.size(); ++i) {
+        if (std::isfinite(system.right[i])) continue;
+        throw Error(
+            "bounded system: entry {} of the right side is {}; needed finite numbers; "
+            "look for the data that made it",
+            i, system.right[i]);
+    }
+}
+
+// The factorisation reads one triangle only, products read both.
+void check_symmetry(const Matrix& scaled)
+{
+    constexpr double kRounding = 1e-9;  // far above that of sums, far below what an entry is for
+    const Matrix difference = scaled - Matrix(scaled.transpose());
+    for (int column = 0; column < difference.outerSize(); ++column) {
+        for (Matrix::InnerIterator entry(difference, column); entry; ++entry) {
+            if (std::abs(entry.value()) <= kRounding) continue;
+            throw Error(
+                "bounded system: entries ({0}, {1}) and ({1}, {0}) differ; needed a "
+                "symmetric matrix; store both triangles",
+                entry.row(), column);
+        }
+    }
+}
+
+Scaled unit_diagonal(const Matrix& matrix)
+{
+    check_numbers(matrix);
+    Scaled scaled{matrix, matrix.diagonal()};
+    for (Eigen::Index i = 0; i < scaled.scale.size(); ++i) {
+        if (!(scaled.scale[i] > 0)) {
+            throw Failure(
+                "bounded system: the diagonal at unknown {} is {}; needed above zero; "
+                "leave out the unknown, which no data see, or raise its prior",
+                i, scaled.scale[i]);
+        }
+        scaled.scale[i] = 1 / std::sqrt(scaled.scale[i]);
+    }
+    for (int column = 0; column < matrix.outerSize(); ++column) {
+        for (Matrix::InnerIterator entry(scaled.matrix, column); entry; ++entry) {
+            entry.valueRef() *= scaled.scale[entry.row()] * scaled.scale[column];
+        }
+    }
+    scaled.matrix.makeCompressed();
+    check_symmetry(scaled.matrix);
+    return scaled;
+}
+
+// After the pattern was analysed. A stationary point of an indefinite system is no minimum, and
+// variances of one mean nothing.
+void factorize(Factor& factor, const Matrix& scaled)
+{
+    factor.factorize(scaled);
+    // Eigen goes on after a negative pivot and stops at one of zero; what follows it is not set.
+    for (Eigen::Index i = 0; i < scaled.rows(); ++i) {
+        const double pivot = factor.vectorD()[i];
+        if (pivot > kSmallestPivot) continue;
+        throw Failure(
+            "bounded system: pivot {:.2g} of a unit diagonal at unknown {}; needed above "
+            "{:g}, that is a positive definite matrix; raise the prior",
+            pivot, factor.permutationPinv().indices()[i], kSmallestPivot);
+    }
+}
+
+// A factor of the whole matrix.
+void factorize_all(Factor& factor, const Matrix& scaled)
+{
+    factor.analyzePattern(scaled);
+    factorize(factor, scaled);
+}
+
+// Hestenes and Stiefel 1952, on the unknowns where `free` is one, from x. The unit diagonal is the
+// preconditioning.
+VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const VectorXd& free,
+                             VectorXd x)
+{
+    const double enough = kResidual * right.lpNorm<Eigen::Infinity>();
+    const Eigen::Index limit = 1000 + 10 * right.size();  // n without rounding
+    x = free.cwiseProduct(x);
+    VectorXd residual = free.cwiseProduct(right - scaled * x), direction = residual, image;
+    for (Eigen::Index step = 0; step < limit; ++step) {
+        if (residual.lpNorm<Eigen::Infinity>() <= enough) return x;
+        image = free.cwiseProduct(scaled * direction);
+        const double curvature = direction.dot(image), square = residual.squaredNorm();
+        if (!(curvature > kSmallestPivot * direction.squaredNorm())) {
+            throw Failure(
+                "bounded system: curvature {:.2g} along a direction of conjugate "
+                "gradients; needed above zero, that is a positive definite matrix; "
+                "raise the prior",
+                curvature / direction.squaredNorm());
+        }
+        x += square / curvature * direction;
+        residual -= square / curvature * image;
+        direction = residual + residual.squaredNorm() / square * direction;
+    }
+    throw Failure(
+        "bounded system: conjugate gradients left {:.2g} of the right side after {} "
+        "steps; needed {:g}; raise the prior or take the direct solver",
+        kResidual * residual.lpNorm<Eigen::Infinity>() / enough, limit, kResidual);
+}
+
+// Solves for the free unknowns while the held ones are zero.
+class FreeSolver {
+  public:
+    FreeSolver(const Matrix& scaled, LinearSolver solver) : scaled_(scaled), solver_(solver)
+    {
+        if (solver == LinearSolver::direct) factor_.analyzePattern(scaled);
+    }
+
+    VectorXd solve(const VectorXd& right, const std::vector<bool>& held, const VectorXd& guess)
+    {
+        VectorXd free(right.size());
+        for (Eigen::Index i = 0; i < free.size(); ++i) free[i] = held[std::size_t(i)] ? 0 : 1;
+        if (solver_ == LinearSolver::iterative) {
+            return conjugate_gradients(scaled_, right, free, guess);
+        }
+        factorize(factor_, decoupled(free));
+        return factor_.solve(free.cwiseProduct(right));
+    }
+
+  private:
+    // Held rows and columns become those of the identity: the pattern stays, and its analysis.
+    Matrix decoupled(const VectorXd& free) const
+    {
+        Matrix matrix = scaled_;
+        for (int column = 0; column < matrix.outerSize(); ++column) {
+            for (Matrix::InnerIterator entry(matrix, column); entry; ++entry) {
+                if (entry.row() != column) entry.valueRef() *= free[entry.row()] * free[column];
+            }
+        }
+        return matrix;
+    }
+
+    const Matrix& scaled_;
+    LinearSolver solver_;
+    Factor factor_;
+};
+
+// Block principal pivoting (Portugal, Júdice and Vicente 1994): all that are on the wrong side
+// change it at once. When that has not made them fewer for some rounds, only the one of the largest
+// index does, which alone would come to an end as well (Murty 1974), until they are fewer.
+class Exchange {
+  public:
+    explicit Exchange(std::size_t count) : fewest_(count + 1) {}
+
+    void operator()(const std::vector<std::size_t>& wrong, std::vector<bool>& held)
+    {
+        if (wrong.size() < fewest_) {
+            fewest_ = wrong.size();
+            patience_ = kPatience;
+        } else if (patience_ > 0) {
+            --patience_;
+        } else {
+            held[wrong.back()] = !held[wrong.back()];
+            return;
+        }
+        for (const std::size_t i : wrong) held[i] = !held[i];
+    }
+
+  private:
+    std::size_t fewest_;
+    int patience_ = kPatience;
+};
+
+// Ascending: what is free below zero, and what is held by a force that pulls it up. The latter has
+// a tolerance above what the solvers leave, so that an unknown that is zero with no force at all
+// does not go to and fro.
+std::vector<std::size_t> on_the_wrong_side(const Scaled& scaled, const VectorXd& right,
+                                           const VectorXd& x, const std::vector<bool>& held)
+{
+    const VectorXd force = scaled.matrix * x - right;
+    const double tolerance = 10 * kResidual * right.lpNorm<Eigen::Infinity>() +
+                             kSmallestPivot * x.lpNorm<Eigen::Infinity>();
+    std::vector<std::size_t> wrong;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        const auto at = static_cast<Eigen::Index>(i);
+        if (held[i] ? force[at] < -tolerance : x[at] < 0) wrong.push_back(i);
+    }
+    return wrong;
+}
+
+}  // namespace
+
+BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver)
+{
+    const Scaled scaled = unit_diagonal(system.matrix);
+    check_right_side(system);
+    const VectorXd right = scaled.scale.cwiseProduct(system.right);
+    const auto count = static_cast<std::size_t>(right.size());
+    FreeSolver free_solver(scaled.matrix, solver);
+    Exchange exchange(count);
+    BoundedSolution solution;
+    solution.held.assign(count, false);
+    VectorXd x = VectorXd::Zero(right.size());
+    for (;;) {
+        x = free_solver.solve(right, solution.held, x);
+        ++solution.solves;
+        const auto wrong = on_the_wrong_side(scaled, right, x, solution.held);
+        if (wrong.empty()) break;
+        if (solution.solves == kMaxSolves) {
+            throw Failure(
+                "bounded system: {} of {} unknowns on the wrong side of their bounds "
+                "after {} solves; needed none; raise the prior",
+                wrong.size(), count, solution.solves);
+        }
+        exchange(wrong, solution.held);
+    }
+    solution.value = scaled.scale.cwiseProduct(x);
+    solution.multiplier = system.matrix * solution.value - system.right;
+    for (const bool held : solution.held) solution.held_count += held;
+    return solution;
+}
+
+VectorXd inverse_diagonal(const Matrix& matrix)
+{
+    const Scaled scaled = unit_diagonal(matrix);
+    Factor factor;
+    factorize_all(factor, scaled.matrix);
+    const VectorXd ordered =
+        selected_inverse_diagonal(factor.matrixL().nestedExpression(), factor.vectorD());
+    return (factor.permutationPinv() * ordered).cwiseProduct(scaled.scale.cwiseAbs2());
+}
+
+double log_determinant(const Matrix& matrix)
+{
+    const Scaled scaled = unit_diagonal(matrix);
+    Factor factor;
+    factorize_all(factor, scaled.matrix);
+    return factor.vectorD().array().log().sum() - 2 * scaled.scale.array().log().sum();
+}
+
+}  // namespace springtime
