@@ -153,7 +153,7 @@ double worst(const VectorXd& difference)
 constexpr LinearSolver kSolvers[] = {LinearSolver::direct, LinearSolver::iterative};
 
 // Conjugate gradients leave 1e-12 of the right side, which the inverse (norm below 10, from the
-// prior) and the sizes of the sides (below 30) can bring to some 1e-10; the direct way is better.
+// prior) and the sizes of the sides (below 30) can bring to some 1e-10. Seen: 1e-10.
 constexpr double kTolerance = 1e-9;
 
 // ---- Inverse and determinant ----
@@ -315,6 +315,25 @@ TEST(SolveBounded, IsTheUnboundedSolutionWhereNothingIsAtABound)
             EXPECT_LE(worst(found.value - wanted), kTolerance) << name;
             EXPECT_EQ(found.held_count, 0) << name;
             EXPECT_EQ(found.solves, 1) << name;
+        }
+    }
+}
+
+TEST(SolveBounded, ComesToAnEndWhereManyExchangesGoRound)
+{
+    // Found by a search over small whole numbers: exchanging all that are wrong comes back to an
+    // earlier choice in each.
+    MatrixXd first(3, 3), second(4, 4);
+    first << 132, 152, -91, 152, 195, -125, -91, -125, 90;
+    second << 186, -40, 135, -24, -40, 54, -69, -12, 135, -69, 136, -6, -24, -12, -6, 85;
+    const std::vector<BoundedSystem> systems{{first.sparseView(), Eigen::Vector3d(-1, -4, 3)},
+                                             {second.sparseView(), Eigen::Vector4d(1, -5, 5, 6)}};
+    for (const BoundedSystem& system : systems) {
+        const VectorXd expected = best_by_enumeration(system.matrix, system.right);
+        for (const LinearSolver solver : kSolvers) {
+            const BoundedSolution found = solve_bounded(system, solver);
+            EXPECT_LE(worst(found.value - expected), kTolerance);
+            EXPECT_GT(found.solves, 4);  // three that do not help, and single ones after them
         }
     }
 }

@@ -19,13 +19,15 @@ enum class LinearSolver {
 
 struct BoundedSolution {
     Eigen::VectorXd value;       // x
-    Eigen::VectorXd multiplier;  // Hx - r: not negative where x is held at zero, zero elsewhere
+    Eigen::VectorXd multiplier;  // Hx - r: not negative where x is held at zero, zero elsewhere; to
+                                 // rounding, or 1e-11 of the right side of a unit diagonal
     std::vector<bool> held;      // at its bound
     int held_count = 0;
     int solves = 0;  // of unbounded systems
 };
 
-// Throws Failure when the system cannot be factored or the bounds do not settle.
+// Throws Failure when H is not positive definite or the bounds do not settle. This and those below
+// throw Error when sizes disagree, a number is not finite or H is not symmetric.
 BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver);
 
 // Diagonal of the inverse of H, by selected inversion: only entries where the factor has any are
