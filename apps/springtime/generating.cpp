@@ -30,10 +30,12 @@ void adopt_part_file(const fs::path& out)
 // A resumed file is written anew with the old rollouts in front: the last good one stays until the
 // new one is complete, and both ways make the same bytes.
 GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const GenerateOptions& run,
-                            const std::string& config, bool resume, const CommonOptions& common)
+                            const std::string& config, bool resume, const CommonOptions& common,
+                            const ObserveOptions& camera)
 {
-    const MotionHeader header = header_for(cloth, {run.dt, run.environment, run.device}, run.stride,
+    MotionHeader header = header_for(cloth, {run.dt, run.environment, run.device}, run.stride,
                                            run.seed, run.rollouts, config);
+    observe_header(header, camera);
     std::optional<MotionReader> old;
     if (resume && fs::exists(out)) {
         old.emplace(out);
@@ -68,8 +70,8 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
         ProgressBar bar("generate", "rollouts", common.quiet);
         outcome.finished = generate(
             cloth, run, outcome.rollouts,
-            [&](int, const Rollout& rollout) {
-                writer->append(rollout);
+            [&](int index, const Rollout& rollout) {
+                writer->append(observe(rollout, header, camera, run.seed, std::size_t(index)));
                 ++outcome.rollouts;
             },
             [&](double done, double total) { return bar.show(done, total); });

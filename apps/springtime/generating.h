@@ -17,9 +17,10 @@ struct GeneratedFile {
 void adopt_part_file(const std::filesystem::path& out);
 
 // Makes rollouts into a motion file, with a progress bar. With `resume`, the rollouts that are
-// there already are kept; `config` says what made the file and must agree with them.
+// there already are kept; `config` says what made the file and must agree with them. The file
+// holds what `camera` sees of the rollouts.
 GeneratedFile generate_file(const std::filesystem::path& out, const Cloth& cloth,
                             const GenerateOptions& run, const std::string& config, bool resume,
-                            const CommonOptions& common);
+                            const CommonOptions& common, const ObserveOptions& camera = {});
 
 }  // namespace springtime::app

@@ -22,6 +22,8 @@ struct MotionHeader {
     std::uint64_t seed = 0;
     int rollouts_planned = 0;  // more than are stored when the making was interrupted
     bool contact = false;      // the cloth could touch obstacles or itself
+    bool velocities = true;    // every rollout has them; otherwise positions are all there is
+    bool gaps = false;         // landmarks may be missing in some frames
     std::string config;        // TOML that made it; may be empty
     std::string source_cloth;  // JSON of the source cloth; empty when unknown
 
@@ -29,17 +31,24 @@ struct MotionHeader {
     double frame_interval() const { return dt * stride; }  // [s]
 };
 
-// One motion of the landmarks. Arrays are frames x landmarks x 3.
+// One motion of the landmarks. Arrays are frames x landmarks x 3. A landmark that is missing in a
+// frame has NaN in all three coordinates of its position there, and of all else that is stored.
 struct Rollout {
     std::size_t frame_count = 0;
     std::vector<float> position;      // [m]
-    std::vector<float> velocity;      // [m/s]
+    std::vector<float> velocity;      // [m/s]; empty when positions are all there is
     std::vector<float> acceleration;  // [m/s^2], at the step of the source; may be empty
     Handles handles;
 
     std::size_t landmark_count() const;
-    // Position and velocity of one frame. The time counts from the first.
-    State state(std::size_t frame, double frame_interval) const;
+    bool seen(std::size_t frame, std::size_t landmark) const;
+    // Position and velocity of one frame. The time counts from the first. What is stored is taken
+    // as it is. Without velocities, and where a landmark is missing, a quadratic in time through
+    // the five frames nearest to it that show the landmark says both; the velocity is then that of
+    // the half step before, at t - dt/2, as the integrator has it: v = (x[n] - x[n-1]) / dt. Fewer
+    // frames give a line, a single one rest. Throws Error naming a landmark that no frame shows.
+    State state(std::size_t frame, double frame_interval, double dt = 0) const;
+    State state(std::size_t frame, const MotionHeader& header) const;
 };
 
 // A motion that is read piece by piece, so that it may be larger than memory. It is only ever read

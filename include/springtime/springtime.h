@@ -11,6 +11,7 @@
 #include "springtime/material.h"
 #include "springtime/mesh.h"
 #include "springtime/motion.h"
+#include "springtime/observe.h"
 #include "springtime/obstacle.h"
 #include "springtime/picture.h"
 #include "springtime/record.h"

@@ -1,5 +1,9 @@
 #include "springtime/motion.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "springtime/error.h"
 
 namespace springtime {
@@ -11,6 +15,91 @@ Vec3d vector_at(const std::vector<float>& values, std::size_t index)
     return {values[3 * index], values[3 * index + 1], values[3 * index + 2]};
 }
 
+bool is_whole(const Vec3d& a)
+{
+    return !std::isnan(a.x) && !std::isnan(a.y) && !std::isnan(a.z);
+}
+
+// The frames around one moment that show a landmark. Times count in frames from that moment.
+struct NearFrames {
+    static constexpr std::size_t kMost = 5;  // two more than a quadratic needs: noise halves
+    std::size_t count = 0;
+    std::array<double, kMost> time{};
+    std::array<Vec3d, kMost> position{};
+};
+
+// The nearest ones, of two as near the earlier one first.
+NearFrames near_frames(const Rollout& rollout, std::size_t frame, std::size_t landmark)
+{
+    const std::size_t landmarks = rollout.landmark_count(), last = rollout.frame_count - 1;
+    NearFrames near;
+    const auto take = [&](std::size_t f) {
+        if (near.count == NearFrames::kMost || !rollout.seen(f, landmark)) return;
+        near.time[near.count] = double(f) - double(frame);
+        near.position[near.count++] = vector_at(rollout.position, f * landmarks + landmark);
+    };
+    take(frame);
+    for (std::size_t away = 1; away <= std::max(frame, last - frame); ++away) {
+        if (near.count == NearFrames::kMost) break;
+        if (away <= frame) take(frame - away);
+        if (away <= last - frame) take(frame + away);
+    }
+    return near;
+}
+
+struct Moment {
+    Vec3d position, velocity;
+};
+
+// Least squares with the polynomials p0 = 1, p1 = t - m, p2 = p1^2 - a p1 - b that are orthogonal
+// over the given times, as many as these can tell: x(t) = sum over k of <pk, x> / <pk, pk> pk(t).
+// The position at time 0 and the velocity, per frame, at time `velocity_time`.
+Moment fitted(const NearFrames& near, double velocity_time)
+{
+    const std::size_t n = near.count;
+    double m = 0, square = 0, cube = 0;
+    for (std::size_t i = 0; i < n; ++i) m += near.time[i] / double(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const double t = near.time[i] - m;
+        square += t * t;
+        cube += t * t * t;
+    }
+    const double a = n > 1 ? cube / square : 0, b = square / double(n);
+    const auto values = [&](double t) -> std::array<double, 3> {
+        const double p1 = t - m;
+        return {1, p1, p1 * p1 - a * p1 - b};
+    };
+    const std::array<double, 3> here = values(0), slope{0, 1, 2 * (velocity_time - m) - a};
+    Moment moment;
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k) {
+        Vec3d with_x{};
+        double with_itself = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double p = values(near.time[i])[k];
+            with_x += p * near.position[i];
+            with_itself += p * p;
+        }
+        moment.position += here[k] / with_itself * with_x;
+        moment.velocity += slope[k] / with_itself * with_x;
+    }
+    return moment;
+}
+
+Moment estimate(const Rollout& rollout, std::size_t frame, std::size_t landmark,
+                double frame_interval, double dt)
+{
+    const NearFrames near = near_frames(rollout, frame, landmark);
+    if (near.count == 0) {
+        throw Error(
+            "rollout: landmark {} is missing in all {} frames, so that its place is unknown; leave "
+            "that landmark out of the motion",
+            landmark, rollout.frame_count);
+    }
+    Moment moment = fitted(near, -0.5 * dt / frame_interval);
+    moment.velocity = (1 / frame_interval) * moment.velocity;
+    return moment;
+}
+
 }  // namespace
 
 std::size_t Rollout::landmark_count() const
@@ -18,25 +107,45 @@ std::size_t Rollout::landmark_count() const
     return frame_count == 0 ? 0 : position.size() / (3 * frame_count);
 }
 
-State Rollout::state(std::size_t frame, double frame_interval) const
+bool Rollout::seen(std::size_t frame, std::size_t landmark) const
+{
+    return !std::isnan(position[3 * (frame * landmark_count() + landmark)]);
+}
+
+State Rollout::state(std::size_t frame, double frame_interval, double dt) const
 {
     const std::size_t landmarks = landmark_count();
     if (frame >= frame_count) {
         throw Error("rollout: frame {} asked for, but it has {}; count from 0", frame, frame_count);
     }
-    if (position.size() != 3 * frame_count * landmarks || velocity.size() != position.size()) {
+    const bool stored = !velocity.empty();
+    if (position.size() != 3 * frame_count * landmarks ||
+        (stored && velocity.size() != position.size())) {
         throw Error(
-            "rollout: {} position and {} velocity numbers for {} frames; give both, and three "
-            "per landmark and frame",
+            "rollout: {} position and {} velocity numbers for {} frames; give three per landmark "
+            "and frame, and as many velocities or none",
             position.size(), velocity.size(), frame_count);
     }
     State state;
     state.time = double(frame) * frame_interval;
-    for (std::size_t i = frame * landmarks; i < (frame + 1) * landmarks; ++i) {
-        state.position.push_back(vector_at(position, i));
-        state.velocity.push_back(vector_at(velocity, i));
+    for (std::size_t l = 0; l < landmarks; ++l) {
+        Moment moment;
+        if (stored) {
+            moment = {vector_at(position, frame * landmarks + l),
+                      vector_at(velocity, frame * landmarks + l)};
+        }
+        if (!stored || !is_whole(moment.position) || !is_whole(moment.velocity)) {
+            moment = estimate(*this, frame, l, frame_interval, dt);
+        }
+        state.position.push_back(moment.position);
+        state.velocity.push_back(moment.velocity);
     }
     return state;
+}
+
+State Rollout::state(std::size_t frame, const MotionHeader& header) const
+{
+    return state(frame, header.frame_interval(), header.dt);
 }
 
 }  // namespace springtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "springtime/error.h"
 
@@ -31,6 +32,21 @@ bool all_finite(std::span<const float> values)
     return bad == 0;
 }
 
+// The first of three numbers that is bad where landmarks may be missing, if any: infinite, or NaN
+// beside a number.
+std::optional<std::size_t> first_torn(std::span<const float> values)
+{
+    for (std::size_t i = 0; i < values.size(); i += 3) {
+        int missing = 0;
+        for (std::size_t j = i; j < i + 3; ++j) {
+            if (std::isinf(values[j])) return j;
+            missing += std::isnan(values[j]);
+        }
+        if (missing % 3 != 0) return i;
+    }
+    return std::nullopt;
+}
+
 bool positive(double value)
 {
     return std::isfinite(value) && value > 0;
@@ -49,16 +65,28 @@ std::string rollout_name(std::size_t rollout)
 }
 
 void check_finite(std::span<const float> values, std::string_view what, std::size_t landmarks,
-                  std::size_t rollout, std::size_t first_frame, std::string_view source)
+                  std::size_t rollout, std::size_t first_frame, std::string_view source, bool gaps)
 {
     if (all_finite(values)) return;
-    const auto bad = std::find_if_not(values.begin(), values.end(),
-                                      [](float value) { return std::isfinite(value); });
-    const std::size_t point = (bad - values.begin()) / 3;
+    const auto first_not_finite = [&] {
+        return std::size_t(std::find_if_not(values.begin(), values.end(),
+                                            [](float value) { return std::isfinite(value); }) -
+                           values.begin());
+    };
+    const std::optional<std::size_t> bad = gaps ? first_torn(values) : first_not_finite();
+    if (!bad) return;
+    const std::size_t point = *bad / 3;
+    const std::string place = fmt::format("{}: rollout {}, frame {}, landmark {}: {}", source,
+                                          rollout, first_frame + point / landmarks,
+                                          point % landmarks, what);
+    if (gaps && !std::isinf(values[*bad])) {
+        const float* x = &values[3 * point];
+        throw Error("{} ({}, {}, {}) is missing in part; a lost landmark has NaN in all three",
+                    place, x[0], x[1], x[2]);
+    }
     throw Error(
-        "{}: rollout {}, frame {}, landmark {}: {} {} is not finite; a motion file holds finite"
-        " numbers only, leave such a rollout out",
-        source, rollout, first_frame + point / landmarks, point % landmarks, what, *bad);
+        "{} {} is not finite; a motion file holds finite numbers only, leave such a rollout out",
+        place, values[*bad]);
 }
 
 void check_header(const MotionHeader& header, std::string_view source)

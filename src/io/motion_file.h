@@ -19,9 +19,10 @@ inline constexpr hsize_t kMostPerAxis = std::numeric_limits<std::int32_t>::max()
 
 std::string rollout_name(std::size_t rollout);
 
-// Throws Error naming the first value that is not finite. `first_frame` is that of values[0].
+// Throws Error naming the first value that is not finite. `first_frame` is that of values[0]. With
+// `gaps`, a landmark may be missing: NaN in all three coordinates.
 void check_finite(std::span<const float> values, std::string_view what, std::size_t landmarks,
-                  std::size_t rollout, std::size_t first_frame, std::string_view source);
+                  std::size_t rollout, std::size_t first_frame, std::string_view source, bool gaps);
 
 void check_header(const MotionHeader& header, std::string_view source);
 

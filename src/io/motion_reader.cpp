@@ -153,6 +153,7 @@ struct HeaderReader {
         }
         if (has("rollouts_planned")) header.rollouts_planned = integer("rollouts_planned", 0);
         if (has("contact")) header.contact = integer("contact", 0) != 0;
+        if (has("gaps")) header.gaps = integer("gaps", 0) != 0;
         header.rest = rest();
         header.config = text_dataset("config");
         header.source_cloth = text_dataset("source_cloth");
@@ -177,25 +178,6 @@ std::size_t count_rollouts(hid_t file, std::string_view source)
     return info.nlinks;
 }
 
-// v = (x[f + 1] - x[f - 1]) / (2 T), one-sided at the ends; `positions` are the frames from
-// `first` to `last` inclusive, of which `wanted` begins at `offset`.
-std::vector<float> difference_velocity(const std::vector<float>& positions, std::size_t offset,
-                                       std::size_t wanted, std::size_t row, double interval)
-{
-    const std::size_t frames = positions.size() / row;
-    std::vector<float> velocity(wanted * row);
-    for (std::size_t f = 0; f < wanted; ++f) {
-        const std::size_t at = offset + f, from = at == 0 ? 0 : at - 1;
-        const std::size_t to = std::min(at + 1, frames - 1);
-        const double span = (to - from) * interval;
-        for (std::size_t i = 0; i < row; ++i) {
-            const double moved = double(positions[to * row + i]) - positions[from * row + i];
-            velocity[f * row + i] = static_cast<float>(moved / span);
-        }
-    }
-    return velocity;
-}
-
 }  // namespace
 
 struct MotionReader::Impl {
@@ -213,12 +195,15 @@ struct MotionReader::Impl {
     }
     Handle open_rollout(std::size_t rollout) const;
     Item open_frames(hid_t group, const char* name, std::size_t rollout) const;
-    std::size_t checked_frame_count(std::size_t rollout) const;
+    // Notes in the header when the rollout has no velocities.
+    std::size_t checked_frame_count(std::size_t rollout);
     void check_rollout_index(std::size_t rollout) const;
     std::vector<float> read_frames(hid_t group, const char* name, std::size_t rollout,
                                    std::size_t first, std::size_t count) const;
-    std::vector<float> estimate_velocity(hid_t group, std::size_t rollout, std::size_t first,
-                                         std::size_t count) const;
+    bool has_frames(hid_t group, const char* name, std::size_t rollout) const
+    {
+        return hdf5::link_exists(group, name, label(rollout));
+    }
     Handles read_handles(hid_t group, std::size_t rollout) const;
 };
 
@@ -248,21 +233,23 @@ Item MotionReader::Impl::open_frames(hid_t group, const char* name, std::size_t 
     return item;
 }
 
-std::size_t MotionReader::Impl::checked_frame_count(std::size_t rollout) const
+std::size_t MotionReader::Impl::checked_frame_count(std::size_t rollout)
 {
     const Handle group = open_rollout(rollout);
     const Item position = open_frames(group.id(), "position", rollout);
     hdf5::check_stored(position, file_bytes);
     const std::size_t frames = position.shape()[0];
     for (const char* name : {"velocity", "acceleration"}) {
-        if (!hdf5::link_exists(group.id(), name, label(rollout))) continue;
+        if (!has_frames(group.id(), name, rollout)) continue;
         const Item item = open_frames(group.id(), name, rollout);
         hdf5::check_stored(item, file_bytes);
         if (item.shape()[0] == frames) continue;
         throw Error("{} has {} frames, but position has {}; store both for every frame", item.label,
                     item.shape()[0], frames);
     }
-    if (frames < 2 && !hdf5::link_exists(group.id(), "velocity", label(rollout))) {
+    if (has_frames(group.id(), "velocity", rollout)) return frames;
+    header.velocities = false;
+    if (frames < 2) {
         throw Error("{} has one frame and no velocity; store velocity or more frames",
                     label(rollout));
     }
@@ -290,18 +277,8 @@ std::vector<float> MotionReader::Impl::read_frames(hid_t group, const char* name
                 values.data()) < 0) {
         hdf5::fail_read(item.label);
     }
-    check_finite(values, name, header.landmark_count(), rollout, first, source);
+    check_finite(values, name, header.landmark_count(), rollout, first, source, header.gaps);
     return values;
-}
-
-// One frame more on either side, so that a part of a rollout gets the velocities of the whole.
-std::vector<float> MotionReader::Impl::estimate_velocity(hid_t group, std::size_t rollout,
-                                                         std::size_t first, std::size_t count) const
-{
-    const std::size_t from = first == 0 ? 0 : first - 1;
-    const std::size_t to = std::min(first + count + 1, frame_counts[rollout]);
-    const std::vector<float> positions = read_frames(group, "position", rollout, from, to - from);
-    return difference_velocity(positions, first - from, count, row(), header.frame_interval());
 }
 
 Handles MotionReader::Impl::read_handles(hid_t group, std::size_t rollout) const
@@ -399,12 +376,12 @@ Rollout MotionReader::read(std::size_t rollout, std::size_t first, std::size_t c
     Rollout part;
     part.frame_count = count;
     part.position = frames_of("position");
-    part.velocity = hdf5::link_exists(group.id(), "velocity", impl_->label(rollout))
-                        ? frames_of("velocity")
-                        : impl_->estimate_velocity(group.id(), rollout, first, count);
-    if (hdf5::link_exists(group.id(), "acceleration", impl_->label(rollout))) {
-        part.acceleration = frames_of("acceleration");
-    }
+    const auto frames_if_any = [&](const char* name) {
+        return impl_->has_frames(group.id(), name, rollout) ? frames_of(name)
+                                                            : std::vector<float>{};
+    };
+    part.velocity = frames_if_any("velocity");
+    part.acceleration = frames_if_any("acceleration");
     part.handles = impl_->read_handles(group.id(), rollout);
     for (double& time : part.handles.key_time) {
         time -= first * impl_->header.frame_interval();

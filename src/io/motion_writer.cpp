@@ -73,6 +73,7 @@ void write_header(hid_t file, const MotionHeader& header, std::string_view sourc
     write_vector_attribute(file, "wind", header.environment.wind, source);
     write_int_attribute(file, "rollouts_planned", header.rollouts_planned, source);
     if (header.contact) write_int_attribute(file, "contact", 1, source);
+    if (header.gaps) write_int_attribute(file, "gaps", 1, source);
     hdf5::write_dataset(file, "rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                         {header.landmark_count(), 2}, {}, header.rest.data(), source);
     write_text_dataset(file, "config", header.config, source);
@@ -131,9 +132,10 @@ Handle create_group(hid_t file, const std::string& name, std::string_view source
     return group;
 }
 
-void check_rollout(const Rollout& rollout, std::size_t index, std::size_t landmarks,
+void check_rollout(const Rollout& rollout, std::size_t index, const MotionHeader& header,
                    std::string_view source)
 {
+    const std::size_t landmarks = header.landmark_count();
     const std::size_t frames = rollout.frame_count, needed = frames * landmarks * 3;
     if (frames == 0 || frames > kMostPerAxis) {
         throw Error("{}: rollout {} has {} frames; 1 to {} are needed", source, index, frames,
@@ -144,10 +146,14 @@ void check_rollout(const Rollout& rollout, std::size_t index, std::size_t landma
             throw Error("{}: rollout {} has {} {} numbers, but {} frames of {} landmarks need {}",
                         source, index, values.size(), what, frames, landmarks, needed);
         }
-        check_finite(values, what, landmarks, index, 0, source);
+        check_finite(values, what, landmarks, index, 0, source, header.gaps);
     };
     check(rollout.position, "position");
-    check(rollout.velocity, "velocity");
+    if (header.velocities || !rollout.velocity.empty()) check(rollout.velocity, "velocity");
+    if (frames < 2 && rollout.velocity.empty()) {
+        throw Error("{}: rollout {} has one frame and no velocity; store velocity or more frames",
+                    source, index);
+    }
     if (!rollout.acceleration.empty()) check(rollout.acceleration, "acceleration");
     check_handles(rollout.handles, landmarks, fmt::format("{}: rollout {}", source, index));
 }
@@ -221,7 +227,7 @@ void MotionWriter::append(const Rollout& rollout)
 {
     if (!impl_->file.valid()) throw Error("{}: is finished; open another", impl_->path.string());
     const std::size_t index = impl_->rollout_count, landmarks = impl_->header.landmark_count();
-    check_rollout(rollout, index, landmarks, impl_->path.string());
+    check_rollout(rollout, index, impl_->header, impl_->path.string());
     const Session session;
     const std::string source = impl_->part();
     reserve_space(source, impl_->size(), rollout_bytes(rollout));
@@ -230,7 +236,7 @@ void MotionWriter::append(const Rollout& rollout)
         write_frames(group.id(), name, values, rollout.frame_count, landmarks, source);
     };
     write("position", rollout.position);
-    write("velocity", rollout.velocity);
+    if (!rollout.velocity.empty()) write("velocity", rollout.velocity);
     if (!rollout.acceleration.empty()) write("acceleration", rollout.acceleration);
     write_handles(group.id(), rollout.handles, source);
     // From here on an interrupted run leaves a part that can be read up to this rollout.
