@@ -8,6 +8,7 @@
 #include "springtime/files.h"
 #include "springtime/generate.h"
 #include "springtime/handles.h"
+#include "springtime/identify.h"
 #include "springtime/material.h"
 #include "springtime/mesh.h"
 #include "springtime/motion.h"

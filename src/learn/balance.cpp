@@ -1,0 +1,186 @@
+#include "learn/balance.h"
+
+#include <algorithm>
+
+#include "core/parallel.h"
+
+namespace springtime {
+
+BalanceRows::BalanceRows(const Cloth& cloth, std::size_t count)
+    : place_count(count),
+      kinds(cloth.springs.kind_count()),
+      unit(cloth.springs.spring_count() * kinds * count * 3),
+      needed(cloth.particle_count() * count * 3),
+      spring_seen(cloth.springs.spring_count() * count, 1),
+      free(cloth.particle_count() * count, 1)
+{
+}
+
+NormalBlocks::NormalBlocks(const Cloth& cloth)
+    : spring_count_(cloth.springs.spring_count()),
+      kinds_(cloth.springs.kind_count()),
+      blocks_(cloth.particle_count())
+{
+    for (std::size_t s = 0; s < spring_count_; ++s) {
+        for (const int end : {0, 1}) {
+            Block& block = blocks_[cloth.springs.ends[s][end]];
+            block.springs.push_back(static_cast<int>(s));
+            block.signs.push_back(end == 0 ? 1 : -1);
+            for (int k = 0; k < kinds_; ++k) {
+                block.unknowns.push_back(static_cast<int>(s) * kinds_ + k);
+            }
+        }
+    }
+    for (Block& block : blocks_) {
+        const auto size = static_cast<Eigen::Index>(block.unknowns.size());
+        block.matrix.setZero(size, size);
+        block.right.setZero(size);
+    }
+}
+
+std::vector<int> NormalBlocks::usable(const Block& block, const BalancePair& rows,
+                                      std::size_t particle)
+{
+    const std::size_t count = rows.one.place_count;
+    std::vector<int> places;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto seen = [&](const BalanceRows& look) {
+            return look.free[particle * count + i] &&
+                   std::all_of(block.springs.begin(), block.springs.end(),
+                               [&](int s) { return look.spring_seen[s * count + i] != 0; });
+        };
+        if (seen(rows.one) && seen(rows.other)) places.push_back(static_cast<int>(i));
+    }
+    return places;
+}
+
+void NormalBlocks::gather(const Block& block, const BalanceRows& rows, std::size_t particle,
+                          const std::vector<int>& places, Gathered& to)
+{
+    const auto columns = static_cast<Eigen::Index>(places.size() * 3);
+    to.unit.resize(static_cast<Eigen::Index>(block.unknowns.size()), columns);
+    to.needed.resize(columns);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::size_t from = (particle * rows.place_count + places[i]) * 3;
+        for (int axis = 0; axis < 3; ++axis) {
+            to.needed[static_cast<Eigen::Index>(i * 3 + axis)] = rows.needed[from + axis];
+        }
+    }
+    Eigen::Index row = 0;
+    for (std::size_t n = 0; n < block.springs.size(); ++n) {
+        for (int k = 0; k < rows.kinds; ++k, ++row) {
+            const double* unit = rows.unit_of(block.springs[n], k);
+            for (std::size_t i = 0; i < places.size(); ++i) {
+                for (int axis = 0; axis < 3; ++axis) {
+                    to.unit(row, static_cast<Eigen::Index>(i * 3 + axis)) =
+                        block.signs[n] * unit[places[i] * 3 + axis];
+                }
+            }
+        }
+    }
+}
+
+void NormalBlocks::add(const BalancePair& rows, int threads)
+{
+    const bool instruments = &rows.one != &rows.other;
+    parallel_for(static_cast<int>(blocks_.size()), threads, [&](int p) {
+        thread_local Gathered one, other;
+        Block& block = blocks_[p];
+        const std::vector<int> places = usable(block, rows, p);
+        if (places.empty()) return;
+        gather(block, rows.one, p, places, one);
+        if (instruments) gather(block, rows.other, p, places, other);
+        const Gathered& second = instruments ? other : one;
+        const Eigen::MatrixXd product = one.unit * second.unit.transpose();
+        block.matrix += 0.5 * (product + product.transpose());
+        block.right += 0.5 * (one.unit * second.needed + second.unit * one.needed);
+        block.squares += one.needed.dot(second.needed);
+        block.rows += static_cast<long>(places.size() * 3);
+    });
+}
+
+void NormalBlocks::add(const NormalBlocks& blocks)
+{
+    for (std::size_t p = 0; p < blocks_.size(); ++p) {
+        blocks_[p].matrix += blocks.blocks_[p].matrix;
+        blocks_[p].right += blocks.blocks_[p].right;
+        blocks_[p].squares += blocks.blocks_[p].squares;
+        blocks_[p].rows += blocks.blocks_[p].rows;
+    }
+}
+
+BoundedSystem NormalBlocks::assemble() const
+{
+    const auto size = static_cast<Eigen::Index>(unknown_count());
+    BoundedSystem system{Eigen::SparseMatrix<double>(size, size), Eigen::VectorXd::Zero(size)};
+    std::vector<Eigen::Triplet<double>> entries;
+    for (const Block& block : blocks_) {
+        for (std::size_t i = 0; i < block.unknowns.size(); ++i) {
+            system.right[block.unknowns[i]] += block.right[static_cast<Eigen::Index>(i)];
+            for (std::size_t j = 0; j < block.unknowns.size(); ++j) {
+                entries.emplace_back(
+                    block.unknowns[i], block.unknowns[j],
+                    block.matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
+            }
+        }
+    }
+    system.matrix.setFromTriplets(entries.begin(), entries.end());
+    return system;
+}
+
+double NormalBlocks::residual(const Eigen::VectorXd& parameters) const
+{
+    double sum = 0;
+    for (const Block& block : blocks_) {
+        const Eigen::VectorXd x = parameters(block.unknowns);
+        sum += block.squares - 2 * x.dot(block.right) + x.dot(block.matrix * x);
+    }
+    return sum;
+}
+
+long NormalBlocks::row_count() const
+{
+    long sum = 0;
+    for (const Block& block : blocks_) sum += block.rows;
+    return sum;
+}
+
+NormalBlocks::Scores NormalBlocks::scores(const BalancePair& rows,
+                                          const Eigen::VectorXd& parameters,
+                                          const std::vector<int>& group_of_place, int groups,
+                                          int threads) const
+{
+    const bool instruments = &rows.one != &rows.other;
+    std::vector<Scores> parts(blocks_.size());
+    parallel_for(static_cast<int>(blocks_.size()), threads, [&](int p) {
+        thread_local Gathered one, other;
+        const Block& block = blocks_[p];
+        const std::vector<int> places = usable(block, rows, p);
+        if (places.empty()) return;
+        gather(block, rows.one, p, places, one);
+        if (instruments) gather(block, rows.other, p, places, other);
+        const Gathered& second = instruments ? other : one;
+        const Eigen::VectorXd x = parameters(block.unknowns);
+        const Eigen::VectorXd left = one.needed - one.unit.transpose() * x;
+        const Eigen::VectorXd right = second.needed - second.unit.transpose() * x;
+        parts[p].of_group.setZero(x.size(), groups);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const auto at = static_cast<Eigen::Index>(3 * i);
+            parts[p].of_group.col(group_of_place[places[i]]) +=
+                0.5 * (one.unit.middleCols<3>(at) * right.segment<3>(at) +
+                       second.unit.middleCols<3>(at) * left.segment<3>(at));
+        }
+        parts[p].squares = 0.25 * (left + right).squaredNorm();
+    });
+    Scores sum;
+    sum.of_group.setZero(static_cast<Eigen::Index>(unknown_count()), groups);
+    for (std::size_t p = 0; p < blocks_.size(); ++p) {
+        if (parts[p].of_group.size() > 0) {
+            sum.of_group(blocks_[p].unknowns, Eigen::all) += parts[p].of_group;
+        }
+        sum.squares += parts[p].squares;
+    }
+    return sum;
+}
+
+}  // namespace springtime

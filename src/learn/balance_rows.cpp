@@ -1,0 +1,305 @@
+#include "learn/balance_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "physics/external.h"
+#include "physics/spring.h"
+
+namespace springtime {
+
+namespace {
+
+// Derivative by central differences of sixth order, from three frames on each side.
+constexpr int kReach = 3;
+constexpr std::array<double, kReach> kDifference{3.0 / 4, -3.0 / 20, 1.0 / 60};
+
+bool seen(const Vec3d& x)
+{
+    return std::isfinite(x.x);
+}
+
+void store(double* to, const Vec3d& value)
+{
+    to[0] = value.x;
+    to[1] = value.y;
+    to[2] = value.z;
+}
+
+Vec3d vector_at(const std::vector<float>& field, std::size_t index)
+{
+    return {field[3 * index], field[3 * index + 1], field[3 * index + 2]};
+}
+
+// The stretch of a spring as its kinds of stiffness share it: `stiffness` itself, then the ranges.
+void share_stretch(const SpringSet& springs, std::size_t spring, double length,
+                   std::vector<double>& shares)
+{
+    const double rest = springs.rest_length[spring], stretch = length - rest;
+    shares.assign(1, stretch);
+    for (const StiffnessRange& range : springs.ranges) {
+        shares.push_back(stretch_within(stretch, range.from * rest, range.to * rest));
+        shares[0] -= shares.back();
+    }
+}
+
+// Kinds are numbered as in SpringSet: stiffness, damping, ranges, isotropic damping.
+int stiffness_kind(std::size_t share)
+{
+    return share == 0 ? 0 : static_cast<int>(share) + 1;
+}
+
+}  // namespace
+
+Tracks::Tracks(const Rollout& rollout)
+    : frame_count(rollout.frame_count),
+      particle_count(rollout.landmark_count()),
+      position(frame_count * particle_count),
+      held(particle_count, 0)
+{
+    for (std::size_t p = 0; p < particle_count; ++p) {
+        for (std::size_t f = 0; f < frame_count; ++f) {
+            position[p * frame_count + f] = vector_at(rollout.position, f * particle_count + p);
+        }
+    }
+    for (const int p : rollout.handles.particles) held[p] = 1;
+    if (rollout.handles.moving()) return;
+    for (const int p : rollout.handles.particles) {
+        Vec3d sum{};
+        double count = 0;
+        Vec3d* const track = position.data() + p * frame_count;
+        for (std::size_t f = 0; f < frame_count; ++f) {
+            if (!seen(track[f])) continue;
+            sum += track[f];
+            count += 1;
+        }
+        std::fill_n(track, frame_count, (1 / count) * sum);  // never seen: NaN
+    }
+}
+
+BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const Rollout& rollout,
+                       int threads)
+{
+    const SpringSet& springs = cloth.springs;
+    const std::size_t particles = cloth.particle_count(), frames = rollout.frame_count;
+    BalanceRows rows(cloth, frames);
+    parallel_for(static_cast<int>(springs.spring_count()), threads, [&](int s) {
+        thread_local std::vector<double> shares;
+        const auto [a, b] = springs.ends[s];
+        for (std::size_t f = 0; f < frames; ++f) {
+            const std::size_t at_a = f * particles + a, at_b = f * particles + b;
+            const Vec3d d = vector_at(rollout.position, at_b) - vector_at(rollout.position, at_a);
+            const Vec3d v = vector_at(rollout.velocity, at_b) - vector_at(rollout.velocity, at_a);
+            if (!seen(d) || !seen(v)) {
+                rows.spring_seen[s * frames + f] = 0;
+                continue;
+            }
+            const double inverse = 1 / std::sqrt(std::max(dot(d, d), double(kMinLengthSquared)));
+            share_stretch(springs, s, 1 / inverse, shares);
+            for (std::size_t i = 0; i < shares.size(); ++i) {
+                store(rows.unit_of(s, stiffness_kind(i)) + 3 * f, shares[i] * inverse * d);
+            }
+            store(rows.unit_of(s, 1) + 3 * f, spring_force(d, v, 0.0, 0.0, 1.0));
+            if (!springs.isotropic_damping.empty()) {
+                store(rows.unit_of(s, rows.kinds - 1) + 3 * f, v);
+            }
+        }
+    });
+    for (std::size_t f = 0; f < frames; ++f) {
+        for (std::size_t p = 0; p < particles; ++p) {
+            const Vec3d v = vector_at(rollout.velocity, f * particles + p);
+            const Vec3d a = vector_at(rollout.acceleration, f * particles + p);
+            const Vec3d other = external_acceleration(v, environment.gravity, environment.wind,
+                                                      environment.drag);
+            const std::size_t row = p * frames + f;
+            rows.free[row] = seen(a) && seen(v);
+            store(rows.needed.data() + 3 * row, cloth.mass[p] * (a - other));
+        }
+    }
+    for (const int p : rollout.handles.particles) {
+        std::fill_n(rows.free.begin() + static_cast<std::ptrdiff_t>(p * frames), frames, 0);
+    }
+    return rows;
+}
+
+std::size_t window_margin(const TestFunction& test, std::size_t frame_step)
+{
+    return test.half_width + kReach * frame_step;
+}
+
+namespace {
+
+// What the weak form sums of one spring, frame by frame: channels that share a weight lie together.
+class SpringSeries {
+  public:
+    SpringSeries(const SpringSet& springs)
+        : springs_(springs),
+          isotropic_(!springs.isotropic_damping.empty()),
+          shares_(1 + springs.ranges.size())
+    {
+    }
+
+    void observe(std::size_t spring, const Vec3d* from, const Vec3d* to, std::size_t frames,
+                 const FrameChoice& choice, double interval, double step);
+    // Writes the rows of one window.
+    void sum(const TestFunction& test, std::size_t middle, const FrameChoice& choice,
+             double interval, BalanceRows& rows, std::size_t spring, std::size_t place) const;
+
+  private:
+    // Channels: stretch times direction, one triple per kind of stiffness, and the length, with
+    // phi; with phi half a step later (u', l u' less small terms); with phi' there (u, l u, d).
+    std::size_t value_channels() const { return 3 * shares_ + 1; }
+    static constexpr std::size_t kLater = 6;
+    std::size_t slope_channels() const { return isotropic_ ? 9 : 6; }
+
+    const SpringSet& springs_;
+    bool isotropic_;
+    std::size_t shares_;
+    std::vector<Vec3d> direction_;
+    std::vector<double> length_, stretch_;
+    std::vector<double> value_, later_, slope_;
+};
+
+void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* to,
+                           std::size_t frames, const FrameChoice& choice, double interval,
+                           double step)
+{
+    direction_.resize(frames);
+    length_.resize(frames);
+    value_.assign(frames * value_channels(), 0);
+    later_.assign(frames * kLater, 0);
+    slope_.assign(frames * slope_channels(), 0);
+    for (std::size_t f = 0; f < frames; ++f) {
+        const Vec3d d = to[f] - from[f];
+        length_[f] = std::max(length(d), std::sqrt(double(kMinLengthSquared)));
+        direction_[f] = (1 / length_[f]) * d;
+        share_stretch(springs_, spring, length_[f], stretch_);
+        double* value = value_.data() + f * value_channels();
+        for (std::size_t i = 0; i < shares_; ++i) store(value + 3 * i, stretch_[i] * direction_[f]);
+        value[3 * shares_] = length_[f];
+        double* slope = slope_.data() + f * slope_channels();
+        store(slope, direction_[f]);
+        store(slope + 3, d);  // l u
+        if (isotropic_) store(slope + 6, d);
+    }
+    const std::size_t reach = kReach * choice.step;
+    const double per_second = 1 / (interval * double(choice.step));
+    for (std::size_t f = reach; f + reach < frames; ++f) {
+        Vec3d turn{};    // u'
+        double rate = 0; // l'
+        for (int i = 0; i < kReach; ++i) {
+            const std::size_t offset = (i + 1) * choice.step;
+            const double weight = kDifference[i] * per_second;
+            turn += weight * (direction_[f + offset] - direction_[f - offset]);
+            rate += weight * (length_[f + offset] - length_[f - offset]);
+        }
+        // u half a step later is u + h/2 u'; with d' = l' u + l u' and u.u' = 0 this adds
+        // h/2 (l' u' + l |u'|^2 u) to u l'.
+        const Vec3d small =
+            step / 2 * (rate * turn + length_[f] * dot(turn, turn) * direction_[f]);
+        store(later_.data() + f * kLater, turn);
+        store(later_.data() + f * kLater + 3, small - length_[f] * turn);
+    }
+}
+
+void SpringSeries::sum(const TestFunction& test, std::size_t middle, const FrameChoice& choice,
+                       double interval, BalanceRows& rows, std::size_t spring,
+                       std::size_t place) const
+{
+    std::array<double, 64> value{};
+    std::array<double, kLater> later{};
+    std::array<double, 9> slope{};
+    double weights = 0;
+    const std::size_t first = middle - test.half_width;
+    const std::size_t skip = (choice.first + choice.step - first % choice.step) % choice.step;
+    for (std::size_t i = skip; i < test.value.size(); i += choice.step) {
+        const double* channel = value_.data() + (first + i) * value_channels();
+        for (std::size_t c = 0; c < value_channels(); ++c) value[c] += test.value[i] * channel[c];
+        channel = later_.data() + (first + i) * kLater;
+        for (std::size_t c = 0; c < kLater; ++c) later[c] += test.later[i] * channel[c];
+        channel = slope_.data() + (first + i) * slope_channels();
+        for (std::size_t c = 0; c < slope_channels(); ++c) {
+            slope[c] += test.later_slope[i] * channel[c];
+        }
+        weights += test.value[i];
+    }
+    const double mean = value[3 * shares_] / weights;
+    const double scale = interval * double(choice.step);
+    for (int axis = 0; axis < 3; ++axis) {
+        for (std::size_t k = 0; k < shares_; ++k) {
+            rows.unit_of(spring, stiffness_kind(k))[3 * place + axis] = scale * value[3 * k + axis];
+        }
+        rows.unit_of(spring, 1)[3 * place + axis] =
+            scale *
+            (later[3 + axis] - slope[3 + axis] + mean * (slope[axis] + later[axis]));
+        if (isotropic_) {
+            rows.unit_of(spring, rows.kinds - 1)[3 * place + axis] = -scale * slope[6 + axis];
+        }
+    }
+}
+
+// Whether a track has no gap within `margin` of a frame.
+class GapSearch {
+  public:
+    GapSearch(const Vec3d* track, std::size_t frames) : missing_(frames + 1)
+    {
+        for (std::size_t f = 0; f < frames; ++f) missing_[f + 1] = missing_[f] + !seen(track[f]);
+    }
+    bool whole(std::size_t middle, std::size_t margin) const
+    {
+        return missing_[middle + margin + 1] == missing_[middle - margin];
+    }
+
+  private:
+    std::vector<int> missing_;
+};
+
+}  // namespace
+
+BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const Tracks& tracks,
+                      const TestFunction& test, const std::vector<std::size_t>& middles,
+                      const FrameChoice& choice, double interval, double step, int threads)
+{
+    const std::size_t frames = tracks.frame_count, places = middles.size();
+    const std::size_t margin = window_margin(test, choice.step);
+    BalanceRows rows(cloth, places);
+    std::vector<GapSearch> gaps;
+    for (std::size_t p = 0; p < tracks.particle_count; ++p) gaps.emplace_back(tracks.of(p), frames);
+
+    parallel_for(static_cast<int>(cloth.springs.spring_count()), threads, [&](int s) {
+        SpringSeries series(cloth.springs);
+        const auto [a, b] = cloth.springs.ends[s];
+        series.observe(s, tracks.of(a), tracks.of(b), frames, choice, interval, step);
+        for (std::size_t i = 0; i < places; ++i) {
+            if (gaps[a].whole(middles[i], margin) && gaps[b].whole(middles[i], margin)) {
+                series.sum(test, middles[i], choice, interval, rows, s, i);
+            } else {
+                rows.spring_seen[s * places + i] = 0;
+            }
+        }
+    });
+    const Vec3d pull = environment.gravity + environment.drag * environment.wind;
+    const double scale = interval * double(choice.step);
+    parallel_for(static_cast<int>(tracks.particle_count), threads, [&](int p) {
+        for (std::size_t i = 0; i < places; ++i) {
+            const std::size_t row = p * places + i, first = middles[i] - test.half_width;
+            rows.free[row] = !tracks.held[p] && gaps[p].whole(middles[i], margin);
+            if (!rows.free[row]) continue;
+            Vec3d sum{};
+            // From the middle, so that a sum of phi'' that is not quite zero does not matter.
+            const Vec3d origin = tracks.of(p)[middles[i]];
+            const std::size_t skip =
+                (choice.first + choice.step - first % choice.step) % choice.step;
+            for (std::size_t n = skip; n < test.value.size(); n += choice.step) {
+                const double weight = test.second[n] - environment.drag * test.first[n];
+                sum += weight * (tracks.of(p)[first + n] - origin) - test.value[n] * pull;
+            }
+            store(rows.needed.data() + 3 * row, cloth.mass[p] * scale * sum);
+        }
+    });
+    return rows;
+}
+
+}  // namespace springtime

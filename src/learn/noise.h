@@ -1,0 +1,30 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <vector>
+
+#include "learn/balance_rows.h"
+#include "springtime/identify.h"
+
+namespace springtime {
+
+// Measures the noise of positions: what a polynomial of fifth degree through 20 frames leaves over.
+// Only the quieter half of all pieces counts, by how far they move, for fast motion bends more
+// than the polynomial does.
+class NoiseMeter {
+  public:
+    NoiseMeter();
+
+    void add(const Tracks& tracks);  // of free particles
+    NoiseEstimate estimate() const;
+
+  private:
+    // A piece of a track: how far it moves, squared residuals, and products of successive ones.
+    struct Piece {
+        double way, squares, products;
+    };
+    Eigen::MatrixXd residual_;  // takes frames to what the polynomial leaves over
+    std::vector<Piece> pieces_;
+};
+
+}  // namespace springtime
