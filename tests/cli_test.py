@@ -660,6 +660,35 @@ class CommandLine(unittest.TestCase):
         result = self.train("run", code=2)
         self.assertIn("run", result.stderr)
 
+    def test_laws_are_made_shown_learned_and_resumed(self):
+        law = ("--stiffness", "50", "--knots", "-0.05", "0", "--range-stiffness", "5; rows 0-0.5 = 8",
+               "15", "--isotropic-damping", "0.05")
+        self.generate("law.h5", "--rollouts", "4", *law)
+        seen = self.inspect("law.cloth.json")
+        self.assertEqual(seen["version"], 3)
+        self.assertEqual([r["from"] for r in seen["ranges"]], [None, -0.05])
+        self.assertEqual([r["to"] for r in seen["ranges"]], [-0.05, 0])
+        self.assertEqual([r["stiffness"]["max"] for r in seen["ranges"]], [8, 15])
+        self.assertEqual(seen["isotropic_damping"]["max"], 0.05)
+        words = self.run_it("inspect", "law.cloth.json").stdout
+        self.assertIn("stiffness from strain -0.05 to 0 [N/m]: 15 to 15", words)
+        self.assertIn("isotropic damping [N s/m]: 0.05 to 0.05", words)
+        self.assertNotIn("triangles", words)
+
+        self.run_it("train", "law.h5", "--out", "run", *self.TRAIN, "--stiffness-iterations", "3",
+                    "--damping-iterations", "2", "--knots", "-0.05", "0", "--isotropic-damping")
+        learned = self.inspect("run/cloth.json")
+        self.assertEqual(len(learned["ranges"]), 2)
+        last = json.loads((self.folder / "run/log.jsonl").read_text().splitlines()[-1])
+        self.assertEqual(len(last["further"]), 3)
+        self.assertGreater(last["further"][2]["max"], 0)
+        self.run_it("train", "--resume", "run")  # the knots come from the folder
+
+        message = self.generate("n.h5", "--range-stiffness", "3", code=2).stderr
+        self.assertIn("--range-stiffness: 1 fields, but the 0 knots leave 0 ranges", message)
+        message = self.generate("n.h5", "--knots", "0", "0", code=2).stderr
+        self.assertIn("knots at strains 0, 0", message)
+
     def test_another_resolution(self):
         self.generate("m.h5", "--rollouts", "3", "--grid", "7x9", "--length", "3", "--width", "2")
         self.run_it("train", "m.h5", "--out", "run", *self.TRAIN, "--grid", "6x5")

@@ -16,6 +16,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 // Three particles, two springs, and numbers that no short decimal stands for.
 Cloth small_cloth()
 {
@@ -53,6 +55,18 @@ void expect_same(const Cloth& a, const Cloth& b)
     EXPECT_EQ(a.springs.rest_length, b.springs.rest_length);
     EXPECT_EQ(a.springs.stiffness, b.springs.stiffness);
     EXPECT_EQ(a.springs.damping, b.springs.damping);
+    ASSERT_EQ(a.springs.ranges.size(), b.springs.ranges.size());
+    for (std::size_t j = 0; j < a.springs.ranges.size(); ++j) {
+        EXPECT_EQ(a.springs.ranges[j].from, b.springs.ranges[j].from);
+        EXPECT_EQ(a.springs.ranges[j].to, b.springs.ranges[j].to);
+        EXPECT_EQ(a.springs.ranges[j].stiffness, b.springs.ranges[j].stiffness);
+    }
+    EXPECT_EQ(a.springs.isotropic_damping, b.springs.isotropic_damping);
+    ASSERT_EQ(a.errors.has_value(), b.errors.has_value());
+    if (a.errors) {
+        EXPECT_EQ(a.errors->force, b.errors->force);
+        EXPECT_EQ(a.errors->parameters, b.errors->parameters);
+    }
     EXPECT_EQ(a.triangles.corners, b.triangles.corners);
     EXPECT_EQ(a.triangles.shear_stiffness, b.triangles.shear_stiffness);
     EXPECT_EQ(a.triangles.area_stiffness, b.triangles.area_stiffness);
@@ -184,6 +198,10 @@ TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
     EXPECT_EQ(cloth.springs.stiffness[0], 25);
     EXPECT_EQ(cloth.springs.family[0], SpringFamily::structural);
     EXPECT_FALSE(cloth.grid.has_value());
+    const Cloth softer = example("The first of them with a spring that is softer");
+    EXPECT_EQ(softer.springs.ranges[0].stiffness[0], 5);
+    EXPECT_EQ(softer.springs.isotropic_damping[0], 0.02);
+    EXPECT_EQ(softer.errors->parameters, (SpringParameters{{0.3}, {0.01}, {kInfinity}, {0.005}}));
     // The square of two triangles is what make_mesh_cloth() makes of it.
     const Cloth square = example("A square of two triangles");
     const Sheet sheet{1, 1, 0.2};
@@ -249,9 +267,74 @@ TEST(ClothFile, NamesWhatIsNoClothFile)
 
 TEST(ClothFile, NamesANewerVersion)
 {
-    EXPECT_EQ(error_after([](json& d) { d["version"] = 3; }),
-              std::string("a.json: cloth file version 3, but springtime ") + kVersion +
-                  " reads versions 1 to 2; update springtime");
+    EXPECT_EQ(error_after([](json& d) { d["version"] = 4; }),
+              std::string("a.json: cloth file version 4, but springtime ") + kVersion +
+                  " reads versions 1 to 3; update springtime");
+}
+
+// The small cloth with ranges, an isotropic dashpot and standard errors.
+Cloth law_cloth()
+{
+    Cloth cloth = small_cloth();
+    cloth.springs.ranges = {{-kInfinity, -0.1, {1.0 / 3, 0}}, {0.1 + 0.2, kInfinity, {M_PI, 7}}};
+    cloth.springs.isotropic_damping = {0.7, 1e-300};
+    cloth.errors =
+        SpringErrors{{{1, kInfinity}, {0, 2}, {0.1, 3}, {kInfinity, kInfinity}, {4, 5}}, 1.0 / 7};
+    return cloth;
+}
+
+TEST(ClothFile, LawsAndErrorsComeBack)
+{
+    const Cloth cloth = law_cloth();
+    const std::string text = cloth_to_json(cloth);
+    const json document = json::parse(text);
+    EXPECT_EQ(document["version"], 3);
+    EXPECT_TRUE(document["springs"]["ranges"][0]["from"].is_null());
+    EXPECT_TRUE(document["springs"]["errors"]["stiffness"][1].is_null());
+    expect_same(cloth_from_json(text, "a.json"), cloth);
+
+    Cloth ranges = cloth;  // each of them alone
+    ranges.springs.isotropic_damping.clear();
+    ranges.errors.reset();
+    expect_same(cloth_from_json(cloth_to_json(ranges), "a.json"), ranges);
+    Cloth isotropic = cloth;
+    isotropic.springs.ranges.clear();
+    isotropic.errors.reset();
+    EXPECT_EQ(json::parse(cloth_to_json(isotropic))["version"], 3);
+    expect_same(cloth_from_json(cloth_to_json(isotropic), "a.json"), isotropic);
+    Cloth errors = small_cloth();
+    errors.errors = SpringErrors{{{1, 2}, {3, 4}}, 0};
+    EXPECT_EQ(json::parse(cloth_to_json(errors))["version"], 1);  // what it needs to run is there
+    expect_same(cloth_from_json(cloth_to_json(errors), "a.json"), errors);
+}
+
+TEST(ClothFile, NamesDefectsOfLawsAndErrors)
+{
+    const auto error = [](auto change) { return error_after(change, law_cloth()); };
+    EXPECT_EQ(error([](json& d) { d["version"] = 2; }),
+              "a.json: has 'springs.ranges', but says it is of version 2; make it version 3");
+    EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][1]["from"] = -0.2; }),
+              "a.json: stiffness range 1 is from strain -0.2 to inf; ranges must ascend and lie "
+              "apart");
+    EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][0]["to"] = "half"; }),
+              "a.json: 'springs.ranges[0].to' is text; a number is needed");
+    EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][0].erase("from"); }),
+              "a.json: 'springs.ranges[0].from' is missing; write it as docs/formats.md says");
+    EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][1]["stiffness"].push_back(1); }),
+              "a.json: 'springs.ranges[1].stiffness' has 3 entries for 2 springs; give one each");
+    EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][1]["stiffness"][1] = -1; }),
+              "a.json: spring 1 has stiffness in a range -1; it must be finite and not negative");
+    EXPECT_EQ(error([](json& d) { d["springs"]["isotropic_damping"][0] = -0.5; }),
+              "a.json: spring 0 has isotropic damping -0.5; it must be finite and not negative");
+    EXPECT_EQ(error([](json& d) { d["springs"]["errors"].erase("force"); }),
+              "a.json: 'springs.errors.force' is missing; write it as docs/formats.md says");
+    EXPECT_EQ(error([](json& d) { d["springs"]["errors"]["ranges"].erase(0); }),
+              "a.json: 'springs.errors.ranges' has 1 entries for 2 stiffness ranges; give one "
+              "each");
+    EXPECT_EQ(error([](json& d) { d["springs"]["errors"]["damping"][0] = -1; }),
+              "a.json: spring 0 has a standard error of -1; it must not be negative");
+    EXPECT_EQ(error([](json& d) { d["springs"]["errors"]["force"] = -1; }),
+              "a.json: force noise of -1 N s^(1/2); it must be finite and not negative");
 }
 
 TEST(ClothFile, NamesDefectsOfTrianglesAndHinges)

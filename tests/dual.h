@@ -45,6 +45,10 @@ inline Dual atan2(const Dual& y, const Dual& x)
     const double square = x.value * x.value + y.value * y.value;
     return {std::atan2(y.value, x.value), (x.value * y.slope - y.value * x.slope) / square};
 }
+inline Dual min(const Dual& a, const Dual& b)
+{
+    return b.value < a.value ? b : a;
+}
 inline Dual max(const Dual& a, const Dual& b)
 {
     return a.value < b.value ? b : a;

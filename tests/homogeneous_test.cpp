@@ -42,7 +42,7 @@ TEST(TrainStart, IsWhatTheOptionsGive)
     options.stiffness_start = options.damping_start = 0;
     options.passes = {{Learn::damping, 1, false, {}}};  // stiffness stays where it starts
     const std::size_t springs = options.start->springs.spring_count();
-    const auto stiffness = [&] { return train(motion, options, nullptr, {}).state.stiffness; };
+    const auto stiffness = [&] { return train(motion, options, nullptr, {}).state.parameters[0]; };
     EXPECT_EQ(stiffness(), std::vector<double>(springs, 70));
     options.stiffness_start = 12;
     EXPECT_EQ(stiffness(), std::vector<double>(springs, 12));
@@ -69,7 +69,7 @@ TEST(FitHomogeneous, ComesNearOneStiffnessAndDamping)
     const Lesson lesson(motion, options);
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
     const auto error = [&](const SpringSet& springs) {
-        return gradient.motion_rmse(lesson.validation, springs.stiffness, springs.damping);
+        return gradient.motion_rmse(lesson.validation, parameters_of(springs));
     };
     EXPECT_EQ(validation_error(motion, options, fit), error(found));
     EXPECT_LE(error(found), 0.2 * error(homogeneous_start(lesson, gradient).springs));
@@ -104,7 +104,7 @@ TEST(FitHomogeneous, OnAnotherGridRunsAtTheStepAndIsNoWorseThanWhereItStarts)
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
     const std::vector<Rollout> targets = lesson.targets_of(lesson.split.training, 16);
     const auto error = [&](const SpringSet& springs) {
-        return gradient.motion_rmse(targets, springs.stiffness, springs.damping);
+        return gradient.motion_rmse(targets, parameters_of(springs));
     };
     const Cloth start = homogeneous_start(lesson, gradient), fit = fit_homogeneous(motion, options);
     EXPECT_EQ(stable_substeps(start, lesson.step.environment, lesson.step.dt), 1);

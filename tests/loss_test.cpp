@@ -24,7 +24,7 @@ LossTerms loss_on(Tape<Real>& tape, const Cloth& cloth, double dt, int stride,
 {
     std::vector<const Rollout*> lanes;
     for (const Rollout& clip : clips) lanes.push_back(&clip);
-    tape.set_parameters(cloth.springs.stiffness, cloth.springs.damping);
+    tape.set_parameters(parameters_of(cloth.springs));
     return ClipLoss(cloth, dt, stride, weights)
         .run(tape, std::span<const Rollout* const>(lanes), scale, gradient);
 }
@@ -174,9 +174,9 @@ TEST(ClipLoss, LeavesHandlesOutOfEveryTerm)
     }
     EXPECT_EQ(reference_loss(kPair, kPairOptions, 1, target, ones, &with_nonsense).total,
               terms.total);
-    EXPECT_EQ(with_nonsense.stiffness, gradient.stiffness);
-    EXPECT_EQ(with_nonsense.damping, gradient.damping);
-    EXPECT_NE(gradient.stiffness[0], 0);
+    EXPECT_EQ(with_nonsense.kinds[0], gradient.kinds[0]);
+    EXPECT_EQ(with_nonsense.kinds[1], gradient.kinds[1]);
+    EXPECT_NE(gradient.kinds[0][0], 0);
 }
 
 TEST(ClipLoss, GradientOfOneStepIsThatByHand)
@@ -192,12 +192,12 @@ TEST(ClipLoss, GradientOfOneStepIsThatByHand)
         return gradient;
     };
     const double tolerance = 100 * kEpsilon * 10;  // some 50 operations on numbers up to 10
-    EXPECT_NEAR(gradient_of(kForce).stiffness[0], 2 * 2 * (6 * 1 + 2 * 0.625) / 4, tolerance);
-    EXPECT_NEAR(gradient_of(kForce).damping[0], 2 * 2 * (2 * -1.0) / 4, tolerance);
-    EXPECT_NEAR(gradient_of(kImpulse).stiffness[0], 2 * 0.25 * 1.625 / 16, tolerance);
-    EXPECT_NEAR(gradient_of(kImpulse).damping[0], 2 * 0.25 * -1 / 16, tolerance);
-    EXPECT_NEAR(gradient_of(kPosition).stiffness[0], 2 * 2 * -0.4375 / 128 / 4, tolerance);
-    EXPECT_NEAR(gradient_of(kPosition).damping[0], 0, tolerance);
+    EXPECT_NEAR(gradient_of(kForce).kinds[0][0], 2 * 2 * (6 * 1 + 2 * 0.625) / 4, tolerance);
+    EXPECT_NEAR(gradient_of(kForce).kinds[1][0], 2 * 2 * (2 * -1.0) / 4, tolerance);
+    EXPECT_NEAR(gradient_of(kImpulse).kinds[0][0], 2 * 0.25 * 1.625 / 16, tolerance);
+    EXPECT_NEAR(gradient_of(kImpulse).kinds[1][0], 2 * 0.25 * -1 / 16, tolerance);
+    EXPECT_NEAR(gradient_of(kPosition).kinds[0][0], 2 * 2 * -0.4375 / 128 / 4, tolerance);
+    EXPECT_NEAR(gradient_of(kPosition).kinds[1][0], 0, tolerance);
 }
 
 TEST(Negativity, IsWhatLiesBelowZeroTimesTheWeight)
@@ -341,15 +341,15 @@ TEST_P(PlainLoops, GiveTheGradientByCentralDifferences)
             parameter = middle;
             return (up - down) / (2 * h * middle);
         };
-        Gradient expected(springs);
+        Gradient expected(cloth.springs);
         for (std::size_t s = 0; s < springs; ++s) {
-            expected.stiffness[s] = derivative(run.table.stiffness[s]);
-            expected.damping[s] = derivative(run.table.damping[s]);
+            expected.kinds[0][s] = derivative(run.table.stiffness[s]);
+            expected.kinds[1][s] = derivative(run.table.damping[s]);
         }
         ParameterGradient gradient(springs);
         reference_loss(cloth, windy.guess.options, windy.stride, windy.clip, weights, &gradient);
-        EXPECT_LE(worst_relative_error(gradient.stiffness, expected.stiffness), 2e-6);
-        EXPECT_LE(worst_relative_error(gradient.damping, expected.damping), 2e-6);
+        EXPECT_LE(worst_relative_error(gradient.kinds[0], expected.kinds[0]), 2e-6);
+        EXPECT_LE(worst_relative_error(gradient.kinds[1], expected.kinds[1]), 2e-6);
     }
 }
 
@@ -372,8 +372,8 @@ TEST_P(PlainLoops, ReferenceAndFastTapeAgree)
         const LossTerms fast_terms = run(fast_loss, weights, fast);
         const double error = kFloatEpsilon * size / std::sqrt(exact_terms.total);
         EXPECT_NEAR(fast_terms.total / exact_terms.total, 1, 4 * error);
-        EXPECT_LE(worst_relative_error(fast.stiffness, exact.stiffness), 100 * error);
-        EXPECT_LE(worst_relative_error(fast.damping, exact.damping), 100 * error);
+        EXPECT_LE(worst_relative_error(fast.kinds[0], exact.kinds[0]), 100 * error);
+        EXPECT_LE(worst_relative_error(fast.kinds[1], exact.kinds[1]), 100 * error);
     }
 }
 
@@ -392,8 +392,8 @@ TEST(ClipLoss, GradientIsLinearInWeightsAndScale)
     add(kImpulse, 2 * kAllTerms.impulse, sum);
     add(kPosition, 2 * kAllTerms.position, sum);
     // Rounding of some 100 operations; small entries are differences of larger ones.
-    EXPECT_LE(worst_relative_error(together.stiffness, sum.stiffness), 1e-11);
-    EXPECT_LE(worst_relative_error(together.damping, sum.damping), 1e-11);
+    EXPECT_LE(worst_relative_error(together.kinds[0], sum.kinds[0]), 1e-11);
+    EXPECT_LE(worst_relative_error(together.kinds[1], sum.kinds[1]), 1e-11);
 }
 
 // ---- Several clips ----
@@ -434,8 +434,8 @@ TEST(ClipLoss, OfSeveralClipsIsTheSum)
     EXPECT_NEAR(terms.position / sum.position, 1, 1e-13);
     EXPECT_NEAR(terms.total / sum.total, 1, 1e-13);
     // Gradients are summed over lanes in float.
-    EXPECT_LE(worst_relative_error(together.stiffness, alone.stiffness), 100 * kFloatEpsilon);
-    EXPECT_LE(worst_relative_error(together.damping, alone.damping), 100 * kFloatEpsilon);
+    EXPECT_LE(worst_relative_error(together.kinds[0], alone.kinds[0]), 100 * kFloatEpsilon);
+    EXPECT_LE(worst_relative_error(together.kinds[1], alone.kinds[1]), 100 * kFloatEpsilon);
 }
 
 BatchGradient::Result batch_result(const WindyClip& windy, const std::vector<Rollout>& clips,
@@ -445,7 +445,7 @@ BatchGradient::Result batch_result(const WindyClip& windy, const std::vector<Rol
     options.device = device;
     BatchGradient batch(windy.guess.cloth, options, windy.stride, threads);
     const SpringSet& springs = windy.guess.cloth.springs;
-    return batch.run(clips, springs.stiffness, springs.damping, kAllTerms, true);
+    return batch.run(clips, parameters_of(springs), kAllTerms, true);
 }
 
 TEST(BatchGradient, IsTheMeanOverClips)
@@ -473,8 +473,8 @@ TEST(BatchGradient, IsTheMeanOverClips)
         EXPECT_NEAR(result.loss.impulse / mean.impulse, 1, terms);
         EXPECT_NEAR(result.loss.position / mean.position, 1, terms);
         EXPECT_NEAR(result.loss.total / mean.total, 1, terms);
-        EXPECT_LE(worst_relative_error(result.gradient.stiffness, gradient.stiffness), entries);
-        EXPECT_LE(worst_relative_error(result.gradient.damping, gradient.damping), entries);
+        EXPECT_LE(worst_relative_error(result.gradient.kinds[0], gradient.kinds[0]), entries);
+        EXPECT_LE(worst_relative_error(result.gradient.kinds[1], gradient.kinds[1]), entries);
     }
 }
 
@@ -488,8 +488,8 @@ TEST(BatchGradient, DoesNotDependOnThreads)
         for (const int threads : {2, 3}) {
             const auto several = batch_result(windy, clips, device, threads);
             EXPECT_EQ(several.loss.total, one.loss.total);
-            EXPECT_EQ(several.gradient.stiffness, one.gradient.stiffness);
-            EXPECT_EQ(several.gradient.damping, one.gradient.damping);
+            EXPECT_EQ(several.gradient.kinds[0], one.gradient.kinds[0]);
+            EXPECT_EQ(several.gradient.kinds[1], one.gradient.kinds[1]);
         }
     }
 }
@@ -503,7 +503,7 @@ TEST(BatchGradient, MotionRmseIsTheRootOfTheMeanSquaredDistance)
     BatchGradient batch(kPair, options, 1, 1);
     const std::vector<Rollout> clips{pair_target({{0, 0, 0}, {0.5, 0, 0}}),
                                      pair_target({{0, 0, 0}, {0.0625, 0, 0}})};
-    EXPECT_NEAR(batch.motion_rmse(clips, kPair.springs.stiffness, kPair.springs.damping),
+    EXPECT_NEAR(batch.motion_rmse(clips, parameters_of(kPair.springs)),
                 std::sqrt(2 * 0.4375 * 0.4375 / 8), 20 * kEpsilon);
 }
 
@@ -530,8 +530,8 @@ TEST(ClipLoss, IsZeroForWhatTheTapeItselfDid)
     ParameterGradient gradient(springs);
     const LossTerms terms = fast_loss(cloth, windy.truth.options, 7, clip, kAllTerms, &gradient);
     EXPECT_EQ(terms.total, 0);
-    EXPECT_EQ(gradient.stiffness, std::vector<double>(springs));
-    EXPECT_EQ(gradient.damping, std::vector<double>(springs));
+    EXPECT_EQ(gradient.kinds[0], std::vector<double>(springs));
+    EXPECT_EQ(gradient.kinds[1], std::vector<double>(springs));
     // The smallest change of one spring shows.
     Cloth other = cloth;
     other.springs.stiffness[20] *= 1 + 4 * kFloatEpsilon;

@@ -25,18 +25,14 @@ TrainState small_state(int iteration)
 {
     TrainState state;
     state.iteration = iteration;
-    state.stiffness = {1.0 / 3, -0.0};
-    state.damping = {Limits::denorm_min(), -Limits::denorm_min()};
-    state.stiffness_mean = {Limits::max(), Limits::lowest()};
-    state.stiffness_square = {Limits::min(), std::nextafter(Limits::min(), 0)};
-    state.damping_mean = {std::nextafter(1.0, 2), 0.0};
-    state.damping_square = {0.1 + 0.2, M_PI};
+    state.parameters = {{1.0 / 3, -0.0}, {Limits::denorm_min(), -Limits::denorm_min()}};
+    state.mean = {{Limits::max(), Limits::lowest()}, {std::nextafter(1.0, 2), 0.0}};
+    state.square = {{Limits::min(), std::nextafter(Limits::min(), 0)}, {0.1 + 0.2, M_PI}};
     state.stiffness_scale = std::nextafter(40.0, 0);
     state.damping_scale = -0.0;
     state.best_validation = 1e-300;
     state.best_iteration = iteration / 2;
-    state.best_stiffness = {7, 8};
-    state.best_damping = {9, iteration + 0.5};
+    state.best = {{7, 8}, {9, iteration + 0.5}};
     return state;
 }
 
@@ -55,14 +51,13 @@ void expect_same(const TrainState& a, const TrainState& b)
     EXPECT_EQ(a.best_iteration, b.best_iteration);
     EXPECT_EQ(bits_of({a.stiffness_scale, a.damping_scale, a.best_validation}),
               bits_of({b.stiffness_scale, b.damping_scale, b.best_validation}));
-    EXPECT_EQ(bits_of(a.stiffness), bits_of(b.stiffness));
-    EXPECT_EQ(bits_of(a.damping), bits_of(b.damping));
-    EXPECT_EQ(bits_of(a.stiffness_mean), bits_of(b.stiffness_mean));
-    EXPECT_EQ(bits_of(a.stiffness_square), bits_of(b.stiffness_square));
-    EXPECT_EQ(bits_of(a.damping_mean), bits_of(b.damping_mean));
-    EXPECT_EQ(bits_of(a.damping_square), bits_of(b.damping_square));
-    EXPECT_EQ(bits_of(a.best_stiffness), bits_of(b.best_stiffness));
-    EXPECT_EQ(bits_of(a.best_damping), bits_of(b.best_damping));
+    for (const auto array :
+         {&TrainState::parameters, &TrainState::mean, &TrainState::square, &TrainState::best}) {
+        ASSERT_EQ((a.*array).size(), (b.*array).size());
+        for (std::size_t kind = 0; kind < (a.*array).size(); ++kind) {
+            EXPECT_EQ(bits_of((a.*array)[kind]), bits_of((b.*array)[kind]));
+        }
+    }
 }
 
 // A word of 8 bytes as docs/formats.md says, written independently of the library.
@@ -83,7 +78,7 @@ std::uint64_t fnv1a(const std::string& bytes)
 // A whole file around any content, sound or not.
 std::string checkpoint_around(const std::string& content)
 {
-    return "springtime-state" + word(1) + word(content.size()) + word(fnv1a(content)) + content;
+    return "springtime-state" + word(2) + word(content.size()) + word(fnv1a(content)) + content;
 }
 
 struct Folder : testing::Test {
@@ -192,10 +187,7 @@ TrainLog log_of(int iteration)
     log.pass = 2;
     log.loss = {0.5, 0.25, 0.125, 1.0 / 3, 17};
     log.gradient_norm = 3.5;
-    log.stiffness_low = -0.5;
-    log.stiffness_high = 80;
-    log.damping_low = 0.0625;
-    log.damping_high = 2;
+    log.bounds = {{-0.5, 80}, {0.0625, 2}};
     log.seconds = 1.5;
     return log;
 }
@@ -219,6 +211,17 @@ TEST_F(RunFolderLog, HasOneLineOfJsonPerIteration)
     const json line = json::parse(text.substr(text.find('\n') + 1));
     EXPECT_EQ(line["iteration"], 1);
     EXPECT_EQ(line["validation_rmse"].get<double>(), 0.1 + 0.2);  // every digit is kept
+}
+
+TEST_F(RunFolderLog, TellsOfFurtherKindsOfParameters)
+{
+    run.create("");
+    TrainLog law = log_of(0);
+    law.bounds.push_back({1, 3});
+    law.bounds.push_back({0, 0.5});
+    run.append_log(law);
+    const json line = json::parse(bytes_of(log));
+    EXPECT_EQ(line["further"].dump(), R"([{"max":3.0,"min":1.0},{"max":0.5,"min":0.0}])");
 }
 
 TEST_F(RunFolderLog, WritesNullForWhatIsNotFinite)
@@ -313,8 +316,10 @@ TEST_F(RunFolderCheckpoint, ComesBackBitForBit)
 
 TEST_F(RunFolderCheckpoint, OfNoSpringsComesBack)
 {
-    run.write_checkpoint({});
-    expect_same(read(), {});
+    TrainState none;
+    none.parameters = none.mean = none.square = none.best = SpringParameters(2);
+    run.write_checkpoint(none);
+    expect_same(read(), none);
 }
 
 TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
@@ -326,14 +331,14 @@ TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
     state.damping_scale = -2;
     state.best_validation = 0.5;
     double value = 1;
-    std::string content = word(258) + word(5) + word(1) + word(0x3ff0000000000000) +
+    std::string content = word(258) + word(5) + word(1) + word(2) + word(0x3ff0000000000000) +
                           word(0xc000000000000000) + word(0x3fe0000000000000);
-    for (auto* array :
-         {&state.stiffness, &state.damping, &state.stiffness_mean, &state.stiffness_square,
-          &state.damping_mean, &state.damping_square, &state.best_stiffness, &state.best_damping}) {
-        *array = {value};
-        content += word(std::bit_cast<std::uint64_t>(value));
-        value *= 3;
+    for (auto* array : {&state.parameters, &state.mean, &state.square, &state.best}) {
+        for (int kind = 0; kind < 2; ++kind) {
+            array->push_back({value});
+            content += word(std::bit_cast<std::uint64_t>(value));
+            value *= 3;
+        }
     }
     run.write_checkpoint(state);
     EXPECT_EQ(bytes_of(a), checkpoint_around(content));
@@ -397,7 +402,7 @@ TEST_F(RunFolderCheckpoint, DamagedInAnyByteFallsBackToTheOneBefore)
     run.write_checkpoint(small_state(1));
     run.write_checkpoint(small_state(2));
     const std::string whole = bytes_of(b);
-    ASSERT_EQ(whole.size(), kHeaderBytes + 6 * kWord + 2 * 8 * kWord);
+    ASSERT_EQ(whole.size(), kHeaderBytes + 7 * kWord + 2 * 8 * kWord);
     for (std::size_t i = 0; i < whole.size(); ++i) {
         for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
             std::string damaged = whole;
@@ -442,10 +447,10 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheFile)
     const std::string cases[][2] = {
         {"{}", "2 bytes that do not begin with 'springtime-state'"},
         {whole.substr(0, 39), "39 bytes, but the header alone has 40"},
-        {"springtime-state" + word(2) + whole.substr(24),
-         "version 2, but only version 1 can be read"},
-        {whole.substr(0, 100), "60 bytes after the header, but it announces 176"},
-        {whole + "x", "177 bytes after the header, but it announces 176"},
+        {"springtime-state" + word(1) + whole.substr(24),
+         "version 1, but only version 2 can be read"},
+        {whole.substr(0, 100), "60 bytes after the header, but it announces 184"},
+        {whole + "x", "185 bytes after the header, but it announces 184"},
         {whole.substr(0, kHeaderBytes) + flipped,
          fmt::format("the checksum is {:016x}, but the header announces {:016x}", fnv1a(flipped),
                      fnv1a(content))},
@@ -476,8 +481,8 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
     const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     const std::uint64_t huge = ~std::uint64_t(0);
     const std::string cases[][2] = {
-        {"", "0 bytes after the header, but a state has at least 48"},
-        {content.substr(0, 47), "47 bytes after the header, but a state has at least 48"},
+        {"", "0 bytes after the header, but a state has at least 56"},
+        {content.substr(0, 55), "55 bytes after the header, but a state has at least 56"},
         {with(0, huge), "iteration is 18446744073709551615, more than any run has"},
         {with(1, 1ull << 31), "best_iteration is 2147483648, more than any run has"},
         {with(1, 3), "best_iteration 3 is not between 0 and iteration 2"},
@@ -488,9 +493,12 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
         {with(2, (1ull << 58) + 2),
          "288230376151711746 springs of 64 bytes each, but there are 128 bytes for them"},
         {content + word(0), "2 springs of 64 bytes each, but there are 136 bytes for them"},
-        {with(4, bits(Limits::infinity())), "damping_scale is inf"},
-        {with(7, bits(Limits::quiet_NaN())), "stiffness of spring 1 is nan"},
-        {with(20, bits(-Limits::infinity())), "best_damping of spring 0 is -inf"},
+        {with(3, 0), "0 kinds of parameters; 1 to 1000 can be read"},
+        {with(3, huge), "18446744073709551615 kinds of parameters; 1 to 1000 can be read"},
+        {with(3, 3), "2 springs of 96 bytes each, but there are 128 bytes for them"},
+        {with(5, bits(Limits::infinity())), "damping_scale is inf"},
+        {with(8, bits(Limits::quiet_NaN())), "parameters of kind 0 is nan for spring 1"},
+        {with(21, bits(-Limits::infinity())), "best of kind 1 is -inf for spring 0"},
     };
     for (const auto& [bytes, fault] : cases) {
         write_bytes(b, checkpoint_around(bytes));
@@ -529,11 +537,13 @@ TEST_F(RunFolderCheckpoint, IsNotWrittenOfAStateThatCannotGoOn)
     const std::string start = run.path().string() + ": iteration 2 cannot be stored: ";
     const std::string end = "; the checkpoints before it are kept";
     TrainState state = small_state(2);
-    state.damping_mean[1] = Limits::quiet_NaN();
-    EXPECT_EQ(failure_of(state), start + "damping_mean of spring 1 is nan" + end);
+    state.mean[1][1] = Limits::quiet_NaN();
+    EXPECT_EQ(failure_of(state), start + "mean of kind 1 is nan for spring 1" + end);
     state = small_state(2);
-    state.best_damping.push_back(1);
-    EXPECT_EQ(failure_of(state), start + "best_damping has 3 entries, but stiffness has 2" + end);
+    state.best[1].push_back(1);
+    EXPECT_EQ(failure_of(state), start + "best of kind 1 has 3 entries for 2 springs" + end);
+    state.best.pop_back();
+    EXPECT_EQ(failure_of(state), start + "best has 1 kinds, but parameters has 2" + end);
     state = small_state(2);
     state.best_iteration = 3;
     EXPECT_EQ(failure_of(state), start + "best_iteration 3 is not between 0 and iteration 2" + end);

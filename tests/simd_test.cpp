@@ -65,6 +65,25 @@ TEST_P(GridShapes, AgreeWithTheReferenceForAllFamilies)
     }
 }
 
+TEST_P(GridShapes, AgreeWithTheReferenceForALaw)
+{
+    const int rows = GetParam().rows, cols = GetParam().cols;
+    for (const bool as_list : {false, true}) {
+        Cloth cloth = uneven_grid({rows, cols, true, true, true, true});
+        add_uneven_law(cloth);
+        if (as_list) cloth.grid.reset();
+        ASSERT_EQ(GridStepper::fits(cloth), !as_list);
+        const State start = shaken_state(cloth, 4);
+        const Handles pins{{0, cols - 1}, {}, {}};
+        const State expected = reference_run(cloth, start, pins, 200);
+        for (const Backend& backend : simd_backends()) {
+            const State end = advanced(backend, cloth, start, pins, kOptions, 200);
+            EXPECT_LE(largest_distance(end.position, expected.position), rounding(expected))
+                << backend.name;
+        }
+    }
+}
+
 TEST_P(GridShapes, AgreeWithTheReferenceAlongMovingHandles)
 {
     const int rows = GetParam().rows, cols = GetParam().cols;

@@ -71,25 +71,20 @@ inline TrainHooks write_to(Diary& diary)
 inline void expect_same_bits(const TrainState& a, const TrainState& b)
 {
     EXPECT_EQ(a.iteration, b.iteration);
-    EXPECT_EQ(a.stiffness, b.stiffness);
-    EXPECT_EQ(a.damping, b.damping);
-    EXPECT_EQ(a.stiffness_mean, b.stiffness_mean);
-    EXPECT_EQ(a.stiffness_square, b.stiffness_square);
-    EXPECT_EQ(a.damping_mean, b.damping_mean);
-    EXPECT_EQ(a.damping_square, b.damping_square);
+    EXPECT_EQ(a.parameters, b.parameters);
+    EXPECT_EQ(a.mean, b.mean);
+    EXPECT_EQ(a.square, b.square);
     EXPECT_EQ(a.stiffness_scale, b.stiffness_scale);
     EXPECT_EQ(a.damping_scale, b.damping_scale);
     EXPECT_EQ(a.best_validation, b.best_validation);
     EXPECT_EQ(a.best_iteration, b.best_iteration);
-    EXPECT_EQ(a.best_stiffness, b.best_stiffness);
-    EXPECT_EQ(a.best_damping, b.best_damping);
+    EXPECT_EQ(a.best, b.best);
 }
 
 inline void expect_same_bits(const TrainResult& a, const TrainResult& b)
 {
     expect_same_bits(a.state, b.state);
-    EXPECT_EQ(a.cloth.springs.stiffness, b.cloth.springs.stiffness);
-    EXPECT_EQ(a.cloth.springs.damping, b.cloth.springs.damping);
+    EXPECT_EQ(parameters_of(a.cloth.springs), parameters_of(b.cloth.springs));
     EXPECT_EQ(a.validation_rmse, b.validation_rmse);
     EXPECT_EQ(a.finished, b.finished);
 }

@@ -87,6 +87,21 @@ nlohmann::json hinges_json(const HingeSet& hinges)
             {"damping", json_of(range_of(hinges.damping))}};
 }
 
+// JSON has no word for infinity.
+nlohmann::json ranges_json(const SpringSet& springs)
+{
+    auto all = nlohmann::json::array();
+    const auto end = [](double strain) {
+        return std::isinf(strain) ? nlohmann::json() : nlohmann::json(strain);
+    };
+    for (const StiffnessRange& range : springs.ranges) {
+        all.push_back({{"from", end(range.from)},
+                       {"to", end(range.to)},
+                       {"stiffness", json_of(range_of(range.stiffness))}});
+    }
+    return all;
+}
+
 nlohmann::json cloth_json(const Cloth& cloth)
 {
     nlohmann::json result{{"sheet",
@@ -98,6 +113,8 @@ nlohmann::json cloth_json(const Cloth& cloth)
                           {"families", family_counts(cloth)},
                           {"stiffness", json_of(range_of(cloth.springs.stiffness))},
                           {"damping", json_of(range_of(cloth.springs.damping))},
+                          {"ranges", ranges_json(cloth.springs)},
+                          {"isotropic_damping", json_of(range_of(cloth.springs.isotropic_damping))},
                           {"triangles", triangles_json(cloth.triangles)},
                           {"hinges", hinges_json(cloth.hinges)},
                           {"largest_stable_step", largest_stable_step(cloth, {})}};
@@ -109,7 +126,14 @@ void print_springs(const SpringSet& springs)
 {
     if (springs.spring_count() == 0) return;
     print_histogram("stiffness [N/m]", springs.stiffness);
+    for (const StiffnessRange& range : springs.ranges) {
+        print_histogram(fmt::format("stiffness from strain {} to {} [N/m]", range.from, range.to),
+                        range.stiffness);
+    }
     print_histogram("damping [N s/m]", springs.damping);
+    if (!springs.isotropic_damping.empty()) {
+        print_histogram("isotropic damping [N s/m]", springs.isotropic_damping);
+    }
 }
 
 void print_triangles(const TriangleSet& triangles)
@@ -137,7 +161,7 @@ void print_cloth(const Cloth& cloth)
     if (cloth.grid) fmt::print(" (grid {} x {})", cloth.grid->rows, cloth.grid->cols);
     fmt::print("\nsprings    {}", cloth.springs.spring_count());
     for (const auto& [family, count] : family_counts(cloth)) fmt::print(", {} {}", count, family);
-    if (cloth_file_version(cloth) > 1) {
+    if (cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0) {
         fmt::print("\ntriangles  {}\nhinges     {}", cloth.triangles.triangle_count(),
                    cloth.hinges.hinge_count());
     }

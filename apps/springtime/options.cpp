@@ -40,6 +40,16 @@ void add_families(CLI::App& verb, std::vector<std::string>& families)
         ->check(CLI::IsMember({"structural", "diagonal", "antidiagonal", "bending"}));
 }
 
+void add_knots(CLI::App& verb, std::vector<double>& knots)
+{
+    verb.add_option("--knots", knots,
+                    "Strains at which the stiffness of springs changes, ascending; 0 keeps tension "
+                    "and compression apart")
+        ->take_all()
+        ->default_str("")
+        ->type_name("STRAIN ...");
+}
+
 void add_cloth(CLI::App& verb, ClothOptions& options)
 {
     verb.add_option("--grid", options.grid, "Particles, ROWSxCOLS");
@@ -51,6 +61,17 @@ void add_cloth(CLI::App& verb, ClothOptions& options)
                     "Stiffness over the sheet [N/m], in layers: docs/materials.md")
         ->type_name("FIELD");
     verb.add_option("--damping", options.damping, "Damping over the sheet [N s/m], likewise")
+        ->type_name("FIELD");
+    add_knots(verb, options.knots);
+    verb.add_option("--range-stiffness", options.range_stiffness,
+                    "Stiffness between the knots [N/m], likewise, from compression to tension; "
+                    "--stiffness is that just above rest")
+        ->take_all()
+        ->default_str("")
+        ->type_name("FIELD ...");
+    verb.add_option("--isotropic-damping", options.isotropic_damping,
+                    "Damping of springs against all relative velocity [N s/m], likewise")
+        ->default_str("")
         ->type_name("FIELD");
 }
 
@@ -157,9 +178,27 @@ GridOptions grid_options(const std::string& text, const std::vector<std::string>
 
 Cloth make_cloth(const ClothOptions& options)
 {
-    return make_grid_cloth({options.length, options.width, options.mass},
-                           grid_options(options.grid, options.families),
-                           read_material(options.stiffness), read_material(options.damping));
+    Cloth cloth = make_grid_cloth({options.length, options.width, options.mass},
+                                  grid_options(options.grid, options.families),
+                                  read_material(options.stiffness), read_material(options.damping));
+    const bool isotropic = !options.isotropic_damping.empty();
+    set_law(cloth.springs, {options.knots, isotropic});
+    auto& ranges = cloth.springs.ranges;
+    const std::size_t given = options.range_stiffness.size();
+    if (given != 0 && given != ranges.size()) {
+        throw Error(
+            "--range-stiffness: {} fields, but the {} knots leave {} ranges beside the one just "
+            "above rest; give one each",
+            given, options.knots.size(), ranges.size());
+    }
+    for (std::size_t j = 0; j < given; ++j) {
+        ranges[j].stiffness = at_springs(cloth, read_material(options.range_stiffness[j]));
+    }
+    if (isotropic) {
+        cloth.springs.isotropic_damping =
+            at_springs(cloth, read_material(options.isotropic_damping));
+    }
+    return cloth;
 }
 
 Environment environment_from(const EnvironmentOptions& options, const Environment& otherwise)

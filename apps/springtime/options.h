@@ -23,7 +23,8 @@ struct CommonOptions {
 };
 
 // The flags of ClothOptions that mean springs, without their dashes.
-inline constexpr std::array kSpringFlags{"grid", "families", "stiffness", "damping"};
+inline constexpr std::array kSpringFlags{"grid",  "families",        "stiffness",        "damping",
+                                         "knots", "range-stiffness", "isotropic-damping"};
 
 // How a cloth of springs is made.
 struct ClothOptions {
@@ -32,6 +33,9 @@ struct ClothOptions {
     std::vector<std::string> families{"structural", "diagonal", "antidiagonal", "bending"};
     std::string stiffness = "25; columns 0.10-0.30 0.70-0.90 = 50; patch 0.34-0.66 0.34-0.66 = 100";
     std::string damping = "6";
+    std::vector<double> knots;                 // strains
+    std::vector<std::string> range_stiffness;  // one per range, or none
+    std::string isotropic_damping;             // empty: none
 };
 
 // Empty where not given: a motion file may know better.
@@ -63,6 +67,7 @@ void check_clear(const State& start, const Handles& handles,
 // each other's gaps would pass through. [m]
 double self_distance_from(const std::string& text, const Cloth& cloth);
 
+void add_knots(CLI::App& verb, std::vector<double>& knots);
 void add_families(CLI::App& verb, std::vector<std::string>& families);
 GridOptions grid_options(const std::string& grid, const std::vector<std::string>& families);
 

@@ -50,6 +50,9 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
     };
     verb.add_option("--grid", flags.grid, "Particles of the surrogate, ROWSxCOLS");
     add_families(verb, flags.families);
+    add_knots(verb, flags.run.law.knots);
+    verb.add_flag("--isotropic-damping", flags.run.law.isotropic,
+                  "Learn a second dashpot per spring, against all relative velocity");
     verb.add_option("--passes", flags.passes,
                     "dual: stiffness on slow clips, then damping on all; single: both at once")
         ->check(CLI::IsMember({"dual", "single"}));

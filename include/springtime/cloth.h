@@ -24,6 +24,9 @@ struct StiffnessRange {
     std::vector<double> stiffness;  // [N/m], one per spring
 };
 
+// Numbers for every spring, kind by kind in the order of SpringSet::parameters.
+using SpringParameters = std::vector<std::vector<double>>;
+
 // Parallel arrays, one entry per spring.
 struct SpringSet {
     std::vector<std::array<int, 2>> ends;  // particle indices
@@ -40,7 +43,11 @@ struct SpringSet {
     int kind_count() const;
     std::vector<double>& parameters(int kind);
     const std::vector<double>& parameters(int kind) const;
+    bool is_damping(int kind) const;
 };
+
+SpringParameters parameters_of(const SpringSet& springs);
+void set_parameters(SpringSet& springs, const SpringParameters& parameters);
 
 // What springs can do beyond one stiffness and a dashpot along themselves.
 struct SpringLaw {
@@ -56,7 +63,7 @@ void set_law(SpringSet& springs, const SpringLaw& law);
 // How well springs are known.
 struct SpringErrors {
     // Standard errors, kind by kind; infinite where the motion said nothing.
-    std::vector<std::vector<double>> parameters;
+    SpringParameters parameters;
     // Noise of the force balance they were identified from, as a density. [N s^(1/2)]
     double force = 0;
 };
@@ -130,6 +137,9 @@ struct GridOptions {
 // material fields at its midpoint.
 Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
                       const MaterialField& stiffness, const MaterialField& damping);
+
+// The value of a material field at the midpoint of every spring.
+std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field);
 
 // The smallest distance at rest between two particles that an element joins. [m]
 double smallest_spacing(const Cloth& cloth);

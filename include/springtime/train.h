@@ -22,6 +22,7 @@ struct LossTerms {
     double total = 0;
 };
 
+// Stiffness stands for that of all ranges, damping for both dashpots.
 enum class Learn { stiffness, damping, both };
 
 // A run of iterations that learns some of the parameters while the others stay.
@@ -42,10 +43,12 @@ struct TrainOptions {
     double slow_seconds = 1;      // what counts as the end of a rollout [s]
     double stiffness_rate = 0.1;  // step of Adam, relative to the mean of the start
     double damping_rate = 0.075;
-    double round_decay = 0.3;    // each round begins with this share of the rates of the one before
-    bool cosine = true;          // rates decay like a cosine over each pass; otherwise constant
-    bool logarithmic = false;    // learn the logarithms: parameters stay positive by themselves
-    double stiffness_start = 0;  // [N/m]; zero: that of `start`
+    double round_decay = 0.3;  // each round begins with this share of the rates of the one before
+    bool cosine = true;        // rates decay like a cosine over each pass; otherwise constant
+    // Learn the logarithms: parameters stay positive by themselves. One that is zero at the start
+    // begins at a hundredth of the mean, since zero has no logarithm.
+    bool logarithmic = false;
+    double stiffness_start = 0;  // [N/m], in all ranges; zero: that of `start`
     double damping_start = 0;    // [N s/m]; zero: that of `start`
     std::optional<Cloth> start;  // to begin with; without one, the best constants are searched for
     double validation_share = 0.05;
@@ -59,21 +62,26 @@ struct TrainOptions {
 // Everything needed to go on bit for bit as if never stopped.
 struct TrainState {
     int iteration = 0;  // counted over all passes and rounds
-    std::vector<double> stiffness, damping;
-    std::vector<double> stiffness_mean, stiffness_square, damping_mean, damping_square;  // Adam
+    SpringParameters parameters;
+    SpringParameters mean, square;                  // Adam
     double stiffness_scale = 0, damping_scale = 0;  // means of the start, which rates refer to
     double best_validation = -1;                    // [m]; negative before the first
     int best_iteration = 0;
-    std::vector<double> best_stiffness, best_damping;
+    SpringParameters best;
+};
+
+// The least and the greatest of a kind of parameter.
+struct ParameterBounds {
+    double low = 0, high = 0;
 };
 
 struct TrainLog {
     int iteration = 0, pass = 0, round = 0;
     LossTerms loss;
     double gradient_norm = 0;
-    double stiffness_low = 0, stiffness_high = 0, damping_low = 0, damping_high = 0;
-    double validation_rmse = -1;  // [m]; negative when not measured in this iteration
-    double seconds = 0;           // of this iteration
+    std::vector<ParameterBounds> bounds;  // kind by kind
+    double validation_rmse = -1;          // [m]; negative when not measured in this iteration
+    double seconds = 0;                   // of this iteration
 };
 
 struct TrainHooks {
@@ -99,7 +107,7 @@ std::vector<TrainPass> single_pass(int iterations, const LossWeights& weights);
 
 // A surrogate with the given grid, not yet learned.
 Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double stiffness,
-                     double damping);
+                     double damping, const SpringLaw& law = {});
 
 int total_iterations(const TrainOptions& options);
 
@@ -111,7 +119,8 @@ void check_train(const TrainOptions& options, const MotionSource& motion);
 TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks);
 
-// The best network with one stiffness and one damping per family: a search over decades, then
+// The best network with one stiffness, in all ranges, and one damping per family, and no isotropic
+// damping: a search over decades, then
 // descent on the position loss, judged by the validation clips. Where particles lie between
 // landmarks the search goes on by family instead, judged by whole rollouts; both diagonals, and all
 // dampings, are then the same, and networks that would need sub-steps are left out.

@@ -124,18 +124,68 @@ void check_hinges(const Cloth& cloth, std::string_view source)
     }
 }
 
-void add_spring(Cloth& cloth, SpringFamily family, int a, int b, const MaterialField& stiffness,
-                const MaterialField& damping)
+void check_law(const SpringSet& set, std::string_view source)
+{
+    const std::size_t springs = set.spring_count();
+    double last = -std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < set.ranges.size(); ++j) {
+        const StiffnessRange& range = set.ranges[j];
+        if (!(range.from >= last && range.to > range.from)) {  // written so that NaN fails
+            throw Error(
+                "{}: stiffness range {} is from strain {} to {}; ranges must ascend and lie apart",
+                source, j, range.from, range.to);
+        }
+        last = range.to;
+        if (range.stiffness.size() != springs) {
+            throw Error("{}: stiffness range {} has {} stiffnesses for {} springs; give one each",
+                        source, j, range.stiffness.size(), springs);
+        }
+        for (std::size_t s = 0; s < springs; ++s) {
+            check_parameter(range.stiffness[s], "stiffness in a range", "spring", s, source);
+        }
+    }
+    const std::vector<double>& isotropic = set.isotropic_damping;
+    if (!isotropic.empty() && isotropic.size() != springs) {
+        throw Error("{}: {} isotropic dampings for {} springs; give one each, or none", source,
+                    isotropic.size(), springs);
+    }
+    for (std::size_t s = 0; s < isotropic.size(); ++s) {
+        check_parameter(isotropic[s], "isotropic damping", "spring", s, source);
+    }
+}
+
+void check_errors(const SpringSet& set, const SpringErrors& errors, std::string_view source)
+{
+    const std::size_t springs = set.spring_count();
+    const std::size_t kinds = static_cast<std::size_t>(set.kind_count());
+    if (errors.parameters.size() != kinds) {
+        throw Error("{}: standard errors of {} kinds of parameters, but springs have {}; give all",
+                    source, errors.parameters.size(), kinds);
+    }
+    for (const std::vector<double>& kind : errors.parameters) {
+        if (kind.size() != springs) {
+            throw Error("{}: {} standard errors for {} springs; give one each", source, kind.size(),
+                        springs);
+        }
+        for (std::size_t s = 0; s < springs; ++s) {
+            if (!(kind[s] >= 0)) {  // may be infinite; written so that NaN fails
+                throw Error("{}: spring {} has a standard error of {}; it must not be negative",
+                            source, s, kind[s]);
+            }
+        }
+    }
+    if (!(std::isfinite(errors.force) && errors.force >= 0)) {
+        throw Error("{}: force noise of {} N s^(1/2); it must be finite and not negative", source,
+                    errors.force);
+    }
+}
+
+void add_spring(Cloth& cloth, SpringFamily family, int a, int b)
 {
     const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b];
-    const double u = (pa.u + pb.u) / (2 * cloth.sheet.length);
-    const double v = (pa.v + pb.v) / (2 * cloth.sheet.width);
-    SpringSet& springs = cloth.springs;
-    springs.ends.push_back({a, b});
-    springs.family.push_back(family);
-    springs.rest_length.push_back(std::hypot(pb.u - pa.u, pb.v - pa.v));
-    springs.stiffness.push_back(stiffness.at(u, v));
-    springs.damping.push_back(damping.at(u, v));
+    cloth.springs.ends.push_back({a, b});
+    cloth.springs.family.push_back(family);
+    cloth.springs.rest_length.push_back(std::hypot(pb.u - pa.u, pb.v - pa.v));
 }
 
 bool parse_int(std::string_view text, int& value)
@@ -206,6 +256,25 @@ const std::vector<double>& SpringSet::parameters(int kind) const
 std::vector<double>& SpringSet::parameters(int kind)
 {
     return const_cast<std::vector<double>&>(std::as_const(*this).parameters(kind));
+}
+
+bool SpringSet::is_damping(int kind) const
+{
+    return kind == 1 || kind >= 2 + static_cast<int>(ranges.size());
+}
+
+SpringParameters parameters_of(const SpringSet& springs)
+{
+    SpringParameters all;
+    for (int kind = 0; kind < springs.kind_count(); ++kind) all.push_back(springs.parameters(kind));
+    return all;
+}
+
+void set_parameters(SpringSet& springs, const SpringParameters& parameters)
+{
+    for (std::size_t kind = 0; kind < parameters.size(); ++kind) {
+        springs.parameters(static_cast<int>(kind)) = parameters[kind];
+    }
 }
 
 void set_law(SpringSet& springs, const SpringLaw& law)
@@ -297,6 +366,8 @@ void check_cloth(const Cloth& cloth, std::string_view source)
         check_parameter(set.stiffness[s], "stiffness", "spring", s, source);
         check_parameter(set.damping[s], "damping", "spring", s, source);
     }
+    check_law(set, source);
+    if (cloth.errors) check_errors(set, *cloth.errors, source);
     check_triangles(cloth, source);
     check_hinges(cloth, source);
 }
@@ -332,12 +403,26 @@ Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
         for (int r = 0; r + kind.down < rows; ++r) {
             for (int c = std::max(0, -kind.right); c < cols && c + kind.right < cols; ++c) {
                 add_spring(cloth, kind.family, r * cols + c,
-                           (r + kind.down) * cols + c + kind.right, stiffness, damping);
+                           (r + kind.down) * cols + c + kind.right);
             }
         }
     }
+    cloth.springs.stiffness = at_springs(cloth, stiffness);
+    cloth.springs.damping = at_springs(cloth, damping);
     check_cloth(cloth, "grid cloth");
     return cloth;
+}
+
+std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field)
+{
+    std::vector<double> values;
+    for (const auto& [a, b] : cloth.springs.ends) {
+        const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b];
+        const double u = (pa.u + pb.u) / (2 * cloth.sheet.length);
+        const double v = (pa.v + pb.v) / (2 * cloth.sheet.width);
+        values.push_back(field.at(u, v));
+    }
+    return values;
 }
 
 double smallest_spacing(const Cloth& cloth)

@@ -28,26 +28,28 @@ constexpr std::array<Field<double>, 3> kScalars{{
     {"damping_scale", &TrainState::damping_scale},
     {"best_validation", &TrainState::best_validation},
 }};
-constexpr std::array<Field<std::vector<double>>, 8> kArrays{{
-    {"stiffness", &TrainState::stiffness},
-    {"damping", &TrainState::damping},
-    {"stiffness_mean", &TrainState::stiffness_mean},
-    {"stiffness_square", &TrainState::stiffness_square},
-    {"damping_mean", &TrainState::damping_mean},
-    {"damping_square", &TrainState::damping_square},
-    {"best_stiffness", &TrainState::best_stiffness},
-    {"best_damping", &TrainState::best_damping},
+constexpr std::array<Field<SpringParameters>, 4> kArrays{{
+    {"parameters", &TrainState::parameters},
+    {"mean", &TrainState::mean},
+    {"square", &TrainState::square},
+    {"best", &TrainState::best},
 }};
 
 // ---- Checkpoints as bytes: little-endian words of 8 bytes, see docs/formats.md
 
 constexpr std::string_view kMagic = "springtime-state";
-constexpr std::uint64_t kCheckpointVersion = 1;
+constexpr std::uint64_t kCheckpointVersion = 2;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
-// Iteration, best iteration and number of springs come before the rest.
-constexpr std::size_t kFixedBytes = (3 + kScalars.size()) * kWordBytes;
-constexpr std::size_t kSpringBytes = kArrays.size() * kWordBytes;
+// Iteration, best iteration and the numbers of springs and of kinds come before the rest.
+constexpr std::size_t kFixedBytes = (4 + kScalars.size()) * kWordBytes;
+constexpr std::uint64_t kMostKinds = 1000;  // so that products stay far from overflow
+
+// All numbers of one spring.
+constexpr std::size_t spring_bytes(std::size_t kinds)
+{
+    return kArrays.size() * kinds * kWordBytes;
+}
 
 // FNV-1a with 64 bits. Each step is a bijection of the hash for a given byte and of the byte for a
 // given hash, so a change within one byte never goes unnoticed.
@@ -123,6 +125,17 @@ std::string_view checked_content(std::string_view bytes, const std::string& sour
     return content;
 }
 
+std::string values_fault(const std::vector<double>& values, std::size_t springs)
+{
+    if (values.size() != springs) {
+        return fmt::format("has {} entries for {} springs", values.size(), springs);
+    }
+    for (std::size_t s = 0; s < springs; ++s) {
+        if (!std::isfinite(values[s])) return fmt::format("is {} for spring {}", values[s], s);
+    }
+    return {};
+}
+
 int checked_count(std::uint64_t word, std::string_view name, const std::string& source)
 {
     if (word > std::uint64_t(std::numeric_limits<int>::max())) {
@@ -144,16 +157,18 @@ std::string state_fault(const TrainState& state)
         const double value = state.*field.values;
         if (!std::isfinite(value)) return fmt::format("{} is {}", field.name, value);
     }
+    const std::size_t kinds = state.parameters.size();
+    if (kinds == 0) return "parameters has no kinds";
+    const std::size_t springs = state.parameters[0].size();
     for (const auto& field : kArrays) {
-        const std::vector<double>& values = state.*field.values;
-        if (values.size() != state.stiffness.size()) {
-            return fmt::format("{} has {} entries, but stiffness has {}", field.name, values.size(),
-                               state.stiffness.size());
+        const SpringParameters& all = state.*field.values;
+        if (all.size() != kinds) {
+            return fmt::format("{} has {} kinds, but parameters has {}", field.name, all.size(),
+                               kinds);
         }
-        for (std::size_t s = 0; s < values.size(); ++s) {
-            if (!std::isfinite(values[s])) {
-                return fmt::format("{} of spring {} is {}", field.name, s, values[s]);
-            }
+        for (std::size_t kind = 0; kind < kinds; ++kind) {
+            const std::string fault = values_fault(all[kind], springs);
+            if (!fault.empty()) return fmt::format("{} of kind {} {}", field.name, kind, fault);
         }
     }
     return {};
@@ -161,14 +176,18 @@ std::string state_fault(const TrainState& state)
 
 std::string encode_checkpoint(const TrainState& state)
 {
+    const std::size_t kinds = state.parameters.size(), springs = state.parameters[0].size();
     std::string content;
-    content.reserve(kFixedBytes + state.stiffness.size() * kSpringBytes);
+    content.reserve(kFixedBytes + springs * spring_bytes(kinds));
     put(content, std::uint64_t(state.iteration));
     put(content, std::uint64_t(state.best_iteration));
-    put(content, std::uint64_t(state.stiffness.size()));
+    put(content, std::uint64_t(springs));
+    put(content, std::uint64_t(kinds));
     for (const auto& field : kScalars) put(content, state.*field.values);
     for (const auto& field : kArrays) {
-        for (const double value : state.*field.values) put(content, value);
+        for (const auto& kind : state.*field.values) {
+            for (const double value : kind) put(content, value);
+        }
     }
     std::string bytes(kMagic);
     put(bytes, kCheckpointVersion);
@@ -188,17 +207,22 @@ TrainState decode_checkpoint(std::string_view bytes, const std::string& source)
     TrainState state;
     state.iteration = checked_count(words.next(), "iteration", source);
     state.best_iteration = checked_count(words.next(), "best_iteration", source);
-    const std::uint64_t springs = words.next();
+    const std::uint64_t springs = words.next(), kinds = words.next();
+    if (kinds < 1 || kinds > kMostKinds) {
+        throw Error("{}: {} kinds of parameters; 1 to {} can be read", source, kinds, kMostKinds);
+    }
     const std::size_t array_bytes = content.size() - kFixedBytes;
     // By division: the product could overflow. Nothing is allocated before the bytes are there.
-    if (array_bytes % kSpringBytes != 0 || array_bytes / kSpringBytes != springs) {
+    if (array_bytes % spring_bytes(kinds) != 0 || array_bytes / spring_bytes(kinds) != springs) {
         throw Error("{}: {} springs of {} bytes each, but there are {} bytes for them", source,
-                    springs, kSpringBytes, array_bytes);
+                    springs, spring_bytes(kinds), array_bytes);
     }
     for (const auto& field : kScalars) state.*field.values = words.next_double();
     for (const auto& field : kArrays) {
-        (state.*field.values).resize(springs);
-        for (double& value : state.*field.values) value = words.next_double();
+        (state.*field.values).assign(kinds, std::vector<double>(springs));
+        for (auto& kind : state.*field.values) {
+            for (double& value : kind) value = words.next_double();
+        }
     }
     if (const std::string fault = state_fault(state); !fault.empty()) {
         throw Error("{}: {}", source, fault);

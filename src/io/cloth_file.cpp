@@ -20,7 +20,8 @@ using nlohmann::json;
 
 constexpr std::string_view kFormat = "springtime-cloth";
 constexpr std::string_view kUnits = "m, kg, s, N";
-constexpr int kNewestVersion = 2;
+constexpr int kNewestVersion = 3;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // ---- Writing
 
@@ -29,6 +30,12 @@ std::string number_text(double value)
 {
     if (value == 0 && std::signbit(value)) return "-0.0";
     return fmt::format("{}", value);
+}
+
+// JSON has no word for infinity.
+std::string number_or_null_text(double value)
+{
+    return std::isinf(value) ? "null" : number_text(value);
 }
 
 // A JSON array on lines of at most about 100 columns; `text` gives the text of entry i.
@@ -80,8 +87,58 @@ std::string particles_text(const Cloth& cloth)
                        cloth.particle_count(), rest, array_or_one_text(cloth.mass));
 }
 
-std::string springs_text(const SpringSet& springs)
+std::string ranges_text(const std::vector<StiffnessRange>& ranges)
 {
+    std::vector<std::string> all;
+    for (const StiffnessRange& range : ranges) {
+        all.push_back(fmt::format("{{\"from\": {}, \"to\": {}, \"stiffness\": {}}}",
+                                  number_or_null_text(range.from), number_or_null_text(range.to),
+                                  array_text(range.stiffness)));
+    }
+    return fmt::format("[{}]", fmt::join(all, ", "));
+}
+
+std::string errors_text(const SpringSet& springs, const SpringErrors& errors)
+{
+    const auto values = [&](std::size_t kind) {
+        const std::vector<double>& all = errors.parameters[kind];
+        return array_text(all.size(), [&](std::size_t s) { return number_or_null_text(all[s]); });
+    };
+    const std::size_t ranges = springs.ranges.size();
+    std::string text = fmt::format(
+        "{{\n    \"force\": {},\n    \"stiffness\": {},\n    "
+        "\"damping\": {}",
+        number_text(errors.force), values(0), values(1));
+    if (ranges > 0) {
+        std::vector<std::string> all;
+        for (std::size_t j = 0; j < ranges; ++j) all.push_back(values(2 + j));
+        text += fmt::format(",\n    \"ranges\": [{}]", fmt::join(all, ", "));
+    }
+    if (!springs.isotropic_damping.empty()) {
+        text += fmt::format(",\n    \"isotropic_damping\": {}", values(2 + ranges));
+    }
+    return text + "\n    }";
+}
+
+// What springs have beyond the first version.
+std::string law_text(const Cloth& cloth)
+{
+    const SpringSet& springs = cloth.springs;
+    std::string text;
+    const auto add = [&](const char* key, const std::string& value) {
+        text += fmt::format(",\n    \"{}\": {}", key, value);
+    };
+    if (!springs.ranges.empty()) add("ranges", ranges_text(springs.ranges));
+    if (!springs.isotropic_damping.empty()) {
+        add("isotropic_damping", array_text(springs.isotropic_damping));
+    }
+    if (cloth.errors) add("errors", errors_text(springs, *cloth.errors));
+    return text;
+}
+
+std::string springs_text(const Cloth& cloth)
+{
+    const SpringSet& springs = cloth.springs;
     const auto names = array_text(kSpringFamilies.size(), [](std::size_t i) {
         return fmt::format("\"{}\"", name_of(kSpringFamilies[i]));
     });
@@ -91,10 +148,10 @@ std::string springs_text(const SpringSet& springs)
     return fmt::format(
         "{{\n    \"count\": {},\n    \"family_names\": {},\n    \"family\": {},\n"
         "    \"ends\": {},\n    \"rest_length\": {},\n    \"stiffness\": {},\n"
-        "    \"damping\": {}\n  }}",
+        "    \"damping\": {}{}\n  }}",
         springs.spring_count(), names, families, corners_text(springs.ends),
-        array_text(springs.rest_length), array_text(springs.stiffness),
-        array_text(springs.damping));
+        array_text(springs.rest_length), array_text(springs.stiffness), array_text(springs.damping),
+        law_text(cloth));
 }
 
 std::string triangles_text(const TriangleSet& triangles)
@@ -116,7 +173,7 @@ std::string hinges_text(const HingeSet& hinges)
         array_or_one_text(hinges.damping));
 }
 
-// A file of version 2 leaves out the kinds of element that the cloth does not have.
+// From version 2 on a file leaves out the kinds of element that the cloth does not have.
 std::string elements_text(const Cloth& cloth)
 {
     std::string text;
@@ -124,7 +181,7 @@ std::string elements_text(const Cloth& cloth)
         text += fmt::format(",\n  \"{}\": {}", key, group);
     };
     if (cloth.springs.spring_count() > 0 || cloth_file_version(cloth) == 1) {
-        add("springs", springs_text(cloth.springs));
+        add("springs", springs_text(cloth));
     }
     if (cloth.triangles.triangle_count() > 0) add("triangles", triangles_text(cloth.triangles));
     if (cloth.hinges.hinge_count() > 0) add("hinges", hinges_text(cloth.hinges));
@@ -169,11 +226,17 @@ void check_kind(const json& document, const JsonNode& root, std::string_view sou
             " update springtime",
             source, version, kVersion, kNewestVersion);
     }
-    // What reads version 1 alone would silently lose them.
+    // What reads an earlier version alone would silently lose them.
     for (const char* key : {"triangles", "hinges"}) {
         if (version == 1 && root.has(key)) {
             throw Error("{}: has '{}', but says it is of version 1; make it version 2", source,
                         key);
+        }
+    }
+    for (const char* key : {"ranges", "isotropic_damping"}) {
+        if (version < 3 && root.has("springs") && root["springs"].has(key)) {
+            throw Error("{}: has 'springs.{}', but says it is of version {}; make it version 3",
+                        source, key, version);
         }
     }
     if (const std::string units = root["units"].text(); units != kUnits) {
@@ -240,6 +303,17 @@ std::vector<SpringFamily> read_families(const JsonNode& springs, std::size_t cou
     return families;
 }
 
+std::vector<StiffnessRange> read_ranges(const JsonNode& array, std::size_t springs)
+{
+    std::vector<StiffnessRange> ranges;
+    for (std::size_t j = 0; j < array.array_size(); ++j) {
+        const JsonNode range = array.entry(j);
+        ranges.push_back({range["from"].number_or(-kInfinity), range["to"].number_or(kInfinity),
+                          range["stiffness"].numbers(springs, "springs")});
+    }
+    return ranges;
+}
+
 SpringSet read_springs(const JsonNode& springs, std::size_t particle_count, std::string_view source)
 {
     SpringSet set;
@@ -249,7 +323,32 @@ SpringSet read_springs(const JsonNode& springs, std::size_t particle_count, std:
     set.rest_length = springs["rest_length"].numbers(count, "springs");
     set.stiffness = springs["stiffness"].numbers(count, "springs");
     set.damping = springs["damping"].numbers(count, "springs");
+    if (springs.has("ranges")) set.ranges = read_ranges(springs["ranges"], count);
+    if (springs.has("isotropic_damping")) {
+        set.isotropic_damping = springs["isotropic_damping"].numbers(count, "springs");
+    }
     return set;
+}
+
+SpringErrors read_errors(const JsonNode& node, const SpringSet& springs)
+{
+    const std::size_t count = springs.spring_count(), ranges = springs.ranges.size();
+    SpringErrors errors;
+    errors.force = node["force"].number();
+    const auto add = [&](const JsonNode& values) {
+        values.check_size(count, "springs");
+        auto& kind = errors.parameters.emplace_back(count);
+        for (std::size_t s = 0; s < count; ++s) kind[s] = values.entry(s).number_or(kInfinity);
+    };
+    add(node["stiffness"]);
+    add(node["damping"]);
+    if (ranges > 0) {
+        const JsonNode all = node["ranges"];
+        all.check_size(ranges, "stiffness ranges");
+        for (std::size_t j = 0; j < ranges; ++j) add(all.entry(j));
+    }
+    if (!springs.isotropic_damping.empty()) add(node["isotropic_damping"]);
+    return errors;
 }
 
 TriangleDamping damping_kind_named(const std::string& name, std::string_view source)
@@ -287,7 +386,9 @@ void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
 {
     const std::size_t particles = cloth.particle_count();
     if (root.has("springs") || root["version"].integer(1, kNewestVersion) == 1) {
-        cloth.springs = read_springs(root["springs"], particles, source);
+        const JsonNode springs = root["springs"];
+        cloth.springs = read_springs(springs, particles, source);
+        if (springs.has("errors")) cloth.errors = read_errors(springs["errors"], cloth.springs);
     }
     if (root.has("triangles")) {
         cloth.triangles = read_triangles(root["triangles"], particles, source);
@@ -299,6 +400,7 @@ void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
 
 int cloth_file_version(const Cloth& cloth)
 {
+    if (!cloth.springs.ranges.empty() || !cloth.springs.isotropic_damping.empty()) return 3;
     return cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0 ? 2 : 1;
 }
 

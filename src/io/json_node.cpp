@@ -65,6 +65,11 @@ double JsonNode::number() const
     return value_.get<double>();
 }
 
+double JsonNode::number_or(double null) const
+{
+    return value_.is_null() ? null : number();
+}
+
 double JsonNode::positive() const
 {
     const double found = number();

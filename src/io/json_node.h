@@ -31,6 +31,8 @@ class JsonNode {
     void check_size(std::size_t count, std::string_view of) const;
 
     double number() const;
+    // A number, or what null stands for.
+    double number_or(double null) const;
     double positive() const;
     int integer(int least, int most) const;
     std::string text() const;

@@ -91,8 +91,12 @@ std::string log_line(const TrainLog& log)
                     {"position", log.loss.position},
                     {"negativity", log.loss.negativity}};
     line["gradient_norm"] = log.gradient_norm;
-    line["stiffness"] = {{"min", log.stiffness_low}, {"max", log.stiffness_high}};
-    line["damping"] = {{"min", log.damping_low}, {"max", log.damping_high}};
+    for (std::size_t kind = 0; kind < log.bounds.size(); ++kind) {
+        const json bounds = {{"min", log.bounds[kind].low}, {"max", log.bounds[kind].high}};
+        if (kind == 0) line["stiffness"] = bounds;
+        if (kind == 1) line["damping"] = bounds;
+        if (kind > 1) line["further"].push_back(bounds);
+    }
     line["validation_rmse"] = log.validation_rmse < 0 ? json() : json(log.validation_rmse);
     line["seconds"] = log.seconds;
     return line.dump() + "\n";

@@ -26,20 +26,18 @@ BatchGradient::~BatchGradient() = default;
 template <class Real>
 BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                                                 const std::vector<Rollout>& clips,
-                                                std::span<const double> stiffness,
-                                                std::span<const double> damping,
+                                                const SpringParameters& parameters,
                                                 const LossWeights& weights, bool with_gradient)
 {
     const ClipLoss loss(surrogate_, options_.dt, stride_, weights);
-    const std::size_t springs = surrogate_.springs.spring_count();
     const std::size_t width = tapes[0]->lane_count();
     const int groups = int((clips.size() + width - 1) / width);
-    std::vector<Result> results(groups, Result{{}, ParameterGradient(springs)});
+    std::vector<Result> results(groups, Result{{}, ParameterGradient(surrogate_.springs)});
     const double scale = 1 / double(clips.size());
 
     parallel_for(groups, threads_, [&](int group, int thread) {
         Tape<Real>& tape = *tapes[thread];
-        tape.set_parameters(stiffness, damping);
+        tape.set_parameters(parameters);
         std::vector<const Rollout*> lanes;
         const std::size_t begin = group * width, end = std::min(begin + width, clips.size());
         for (std::size_t c = begin; c < end; ++c) lanes.push_back(&clips[c]);
@@ -47,37 +45,35 @@ BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape
                                        with_gradient ? &results[group].gradient : nullptr);
     });
 
-    Result total{{}, ParameterGradient(springs)};
+    Result total{{}, ParameterGradient(surrogate_.springs)};
     for (const Result& result : results) {
         total.loss.force += scale * result.loss.force;
         total.loss.impulse += scale * result.loss.impulse;
         total.loss.position += scale * result.loss.position;
         total.loss.total += scale * result.loss.total;
-        for (std::size_t s = 0; s < springs; ++s) {
-            total.gradient.stiffness[s] += result.gradient.stiffness[s];
-            total.gradient.damping[s] += result.gradient.damping[s];
+        for (std::size_t kind = 0; kind < total.gradient.kinds.size(); ++kind) {
+            std::vector<double>& sums = total.gradient.kinds[kind];
+            for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += result.gradient.kinds[kind][s];
         }
     }
     return total;
 }
 
 BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
-                                         std::span<const double> stiffness,
-                                         std::span<const double> damping,
+                                         const SpringParameters& parameters,
                                          const LossWeights& weights, bool with_gradient)
 {
     if (!reference_.empty()) {
-        return run_groups(reference_, clips, stiffness, damping, weights, with_gradient);
+        return run_groups(reference_, clips, parameters, weights, with_gradient);
     }
-    return run_groups(fast_, clips, stiffness, damping, weights, with_gradient);
+    return run_groups(fast_, clips, parameters, weights, with_gradient);
 }
 
 double BatchGradient::motion_rmse(const std::vector<Rollout>& clips,
-                                  std::span<const double> stiffness,
-                                  std::span<const double> damping)
+                                  const SpringParameters& parameters)
 {
     const LossWeights weights{.force = 0, .impulse = 0, .position = 1};
-    return std::sqrt(run(clips, stiffness, damping, weights, false).loss.position);
+    return std::sqrt(run(clips, parameters, weights, false).loss.position);
 }
 
 }  // namespace springtime

@@ -20,19 +20,17 @@ class BatchGradient {
         LossTerms loss;  // mean over the clips
         ParameterGradient gradient;
     };
-    Result run(const std::vector<Rollout>& clips, std::span<const double> stiffness,
-               std::span<const double> damping, const LossWeights& weights, bool with_gradient);
+    Result run(const std::vector<Rollout>& clips, const SpringParameters& parameters,
+               const LossWeights& weights, bool with_gradient);
 
     // Root of the mean squared distance to the targets, over all frames and particles. [m]
-    double motion_rmse(const std::vector<Rollout>& clips, std::span<const double> stiffness,
-                       std::span<const double> damping);
+    double motion_rmse(const std::vector<Rollout>& clips, const SpringParameters& parameters);
 
   private:
     template <class Real>
     Result run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
-                      const std::vector<Rollout>& clips, std::span<const double> stiffness,
-                      std::span<const double> damping, const LossWeights& weights,
-                      bool with_gradient);
+                      const std::vector<Rollout>& clips, const SpringParameters& parameters,
+                      const LossWeights& weights, bool with_gradient);
 
     Cloth surrogate_;
     SimulationOptions options_;

@@ -29,6 +29,12 @@ void go_on(const std::function<bool(double)>& keep_going, double share)
     }
 }
 
+// Gives every range the stiffness of its spring.
+void set_everywhere(SpringSet& springs)
+{
+    for (StiffnessRange& range : springs.ranges) range.stiffness = springs.stiffness;
+}
+
 // The logarithms of one stiffness and one damping per family, and their descent.
 struct FamilyLogs {
     std::vector<double> logs, mean, square;  // stiffness by family, then damping
@@ -50,16 +56,21 @@ struct FamilyLogs {
             surrogate.springs.stiffness[s] = std::exp(logs[family]);
             surrogate.springs.damping[s] = std::exp(logs[kFamilies + family]);
         }
+        set_everywhere(surrogate.springs);
         return surrogate;
     }
 
+    // All stiffnesses of a spring move together; isotropic damping stays zero.
     void descend(const Cloth& at, const ParameterGradient& gradient, double rate, int step)
     {
         std::vector<double> by_family(2 * kFamilies, 0);
         for (std::size_t s = 0; s < at.springs.spring_count(); ++s) {
             const auto family = std::size_t(at.springs.family[s]);
-            by_family[family] += gradient.stiffness[s] * at.springs.stiffness[s];
-            by_family[kFamilies + family] += gradient.damping[s] * at.springs.damping[s];
+            for (int kind = 0; kind < at.springs.kind_count(); ++kind) {
+                if (at.springs.is_damping(kind)) continue;
+                by_family[family] += gradient.kinds[kind][s] * at.springs.stiffness[s];
+            }
+            by_family[kFamilies + family] += gradient.kinds[1][s] * at.springs.damping[s];
         }
         adam_step(logs, by_family, mean, square, rate, step);
     }
@@ -96,7 +107,7 @@ Cloth searched_by_family(const Lesson& lesson, BatchGradient& gradient, const Cl
     const auto error_of = [&](const FamilyLogs& logs) {
         const Cloth cloth = logs.cloth(lesson.surrogate);
         if (!runs_at_the_step(cloth, lesson.step)) return HUGE_VAL;
-        return gradient.motion_rmse(targets, cloth.springs.stiffness, cloth.springs.damping);
+        return gradient.motion_rmse(targets, parameters_of(cloth.springs));
     };
     const auto at = [](SpringFamily family) { return std::size_t(family); };
     const std::vector<std::vector<std::size_t>> together{
@@ -143,12 +154,12 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
         go_on(keep_going, (k_step + 4) / 9.0);
         for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
             const double k = middle * std::pow(10.0, k_step / 2.0);
-            const auto stiffness = uniform(k), damping = uniform(ratio * 2 * std::sqrt(k * mass));
             Cloth cloth = lesson.surrogate;
-            cloth.springs.stiffness = stiffness;
-            cloth.springs.damping = damping;
+            cloth.springs.stiffness = uniform(k);
+            cloth.springs.damping = uniform(ratio * 2 * std::sqrt(k * mass));
+            set_everywhere(cloth.springs);
             if (!lesson.resampler.exact() && !runs_at_the_step(cloth, lesson.step)) continue;
-            const double error = gradient.motion_rmse(targets, stiffness, damping);
+            const double error = gradient.motion_rmse(targets, parameters_of(cloth.springs));
             if (!(error < best_error)) continue;  // a blow-up is no number
             best_error = error;
             best = cloth;
@@ -165,8 +176,7 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
     const Lesson lesson(motion, options);
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
     const auto error_of = [&](const Cloth& cloth) {
-        return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness,
-                                    cloth.springs.damping);
+        return gradient.motion_rmse(lesson.validation, parameters_of(cloth.springs));
     };
     Cloth best = homogeneous_start(
         lesson, gradient, [&](double share) { return !keep_going || keep_going(0.3 * share); });
@@ -184,8 +194,8 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
     for (int step = 0; step < kIterations; ++step) {
         go_on(keep_going, 0.3 + 0.7 * step / kIterations);
         const Cloth cloth = logs.cloth(lesson.surrogate);
-        const auto result = gradient.run(batches.next().targets, cloth.springs.stiffness,
-                                         cloth.springs.damping, position, true);
+        const auto result =
+            gradient.run(batches.next().targets, parameters_of(cloth.springs), position, true);
         if (!std::isfinite(result.loss.total)) break;
         logs.descend(cloth, result.gradient, kRate * cosine_decay(step, kIterations), step + 1);
         if ((step + 1) % kLookEvery != 0) continue;
@@ -208,8 +218,9 @@ double validation_error(const MotionSource& motion, const TrainOptions& options,
             "same grid and families",
             cloth.springs.spring_count(), lesson.surrogate.springs.spring_count());
     }
-    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
-    return gradient.motion_rmse(lesson.validation, cloth.springs.stiffness, cloth.springs.damping);
+    // The cloth may follow a law other than the options'.
+    BatchGradient gradient(cloth, lesson.step, motion.header.stride, options.threads);
+    return gradient.motion_rmse(lesson.validation, parameters_of(cloth.springs));
 }
 
 }  // namespace springtime

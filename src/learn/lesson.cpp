@@ -20,7 +20,7 @@ std::vector<Clip> spread(const std::vector<Clip>& clips, std::size_t count)
 Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
     : motion(source),
       options(choices),
-      surrogate(make_surrogate(source.header, choices.grid, 1, 1)),
+      surrogate(make_surrogate(source.header, choices.grid, 1, 1, choices.law)),
       step{source.header.dt, source.header.environment, choices.device},
       resampler(source.header.rest, surrogate.rest),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),

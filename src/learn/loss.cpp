@@ -217,7 +217,7 @@ LossTerms ClipLoss::run(Tape<Real>& tape, std::span<const Rollout* const> clips,
     const LossTerms terms = run.walk_there();
     if (gradient && std::isfinite(terms.total)) {
         run.walk_back(scale);
-        tape.add_gradient(gradient->stiffness, gradient->damping);
+        tape.add_gradient(gradient->kinds);
     }
     return terms;
 }

@@ -11,9 +11,16 @@ namespace springtime {
 
 // Gradient of the loss by every spring's parameters.
 struct ParameterGradient {
-    std::vector<double> stiffness, damping;
+    SpringParameters kinds;
 
-    explicit ParameterGradient(std::size_t springs) : stiffness(springs), damping(springs) {}
+    explicit ParameterGradient(std::size_t springs, int kind_count = 2)
+        : kinds(kind_count, std::vector<double>(springs))
+    {
+    }
+    explicit ParameterGradient(const SpringSet& springs)
+        : ParameterGradient(springs.spring_count(), springs.kind_count())
+    {
+    }
 };
 
 // What a clip is compared by. Lf = mean over frames and particles of |f - f^|^2, with f = m a the

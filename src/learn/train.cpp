@@ -42,23 +42,36 @@ double mean_of(const std::vector<double>& values)
 double norm_of(const ParameterGradient& gradient)
 {
     double sum = 0;
-    for (const double g : gradient.stiffness) sum += g * g;
-    for (const double g : gradient.damping) sum += g * g;
+    for (const auto& kind : gradient.kinds) {
+        for (const double g : kind) sum += g * g;
+    }
     return std::sqrt(sum);
 }
 
-TrainState start_state(const Cloth& start)
+bool same_law(const SpringSet& a, const SpringSet& b)
 {
-    const std::size_t springs = start.springs.spring_count();
+    return a.isotropic_damping.empty() == b.isotropic_damping.empty() &&
+           std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(),
+                      [](const StiffnessRange& x, const StiffnessRange& y) {
+                          return x.from == y.from && x.to == y.to;
+                      });
+}
+
+TrainState start_state(const SpringSet& start, bool logarithmic)
+{
+    constexpr double kLeast = 0.01;  // of the scale, where a logarithm is needed
     TrainState state;
-    state.stiffness = state.best_stiffness = start.springs.stiffness;
-    state.damping = state.best_damping = start.springs.damping;
-    state.stiffness_scale = mean_of(state.stiffness);
-    state.damping_scale = mean_of(state.damping);
-    state.stiffness_mean.resize(springs);
-    state.stiffness_square.resize(springs);
-    state.damping_mean.resize(springs);
-    state.damping_square.resize(springs);
+    state.stiffness_scale = mean_of(start.stiffness);
+    state.damping_scale = mean_of(start.damping);
+    state.parameters = parameters_of(start);
+    for (int kind = 0; logarithmic && kind < start.kind_count(); ++kind) {
+        const double scale = start.is_damping(kind) ? state.damping_scale : state.stiffness_scale;
+        for (double& value : state.parameters[kind]) {
+            if (value == 0) value = kLeast * scale;
+        }
+    }
+    state.best = state.parameters;
+    state.mean = state.square = ParameterGradient(start).kinds;
     return state;
 }
 
@@ -88,12 +101,12 @@ struct Mover {
 };
 
 // Negative parameters, which a penalty may leave behind, are cut off at zero.
-Cloth with_parameters(Cloth cloth, const std::vector<double>& stiffness,
-                      const std::vector<double>& damping)
+Cloth with_parameters(Cloth cloth, SpringParameters parameters)
 {
-    const auto positive = [](double value) { return std::max(value, 0.0); };
-    std::transform(stiffness.begin(), stiffness.end(), cloth.springs.stiffness.begin(), positive);
-    std::transform(damping.begin(), damping.end(), cloth.springs.damping.begin(), positive);
+    for (auto& kind : parameters) {
+        for (double& value : kind) value = std::max(value, 0.0);
+    }
+    set_parameters(cloth.springs, parameters);
     return cloth;
 }
 
@@ -108,7 +121,7 @@ class Trainer {
             state_ = *resume;
             check_state();
         } else {
-            state_ = start_state(chosen_start());
+            state_ = start_state(chosen_start().springs, options.logarithmic);
             TrainLog none;
             validate(none);  // a training that only makes it worse leaves the start
         }
@@ -130,37 +143,51 @@ class Trainer {
                 "grid of {}; give one with the same grid and families",
                 start.springs.spring_count(), options_.grid.rows, options_.grid.cols, springs);
         }
+        const bool plain = start.springs.kind_count() == 2;
+        if (plain) set_law(start.springs, options_.law);
+        if (!same_law(start.springs, lesson_.surrogate.springs)) {
+            throw Error(
+                "train: the cloth to start from has {} stiffness ranges and {} isotropic damping, "
+                "other than those asked for; give the knots of that cloth",
+                start.springs.ranges.size(), start.springs.isotropic_damping.empty() ? "no" : "an");
+        }
         const auto set = [&](std::vector<double>& values, double value) {
             if (value > 0) values.assign(springs, value);
         };
         set(start.springs.stiffness, options_.stiffness_start);
+        for (StiffnessRange& range : start.springs.ranges) {
+            set(range.stiffness, options_.stiffness_start);
+        }
         set(start.springs.damping, options_.damping_start);
         return start;
     }
 
     void check_state() const
     {
-        const std::size_t springs = lesson_.surrogate.springs.spring_count();
-        const auto fits = [&](const std::vector<double>& values) {
-            return values.size() == springs;
+        const SpringSet& springs = lesson_.surrogate.springs;
+        const auto fits = [&](const SpringParameters& all) {
+            return int(all.size()) == springs.kind_count() &&
+                   std::all_of(all.begin(), all.end(), [&](const std::vector<double>& kind) {
+                       return kind.size() == springs.spring_count();
+                   });
         };
-        if (!(fits(state_.stiffness) && fits(state_.damping) && fits(state_.stiffness_mean) &&
-              fits(state_.stiffness_square) && fits(state_.damping_mean) &&
-              fits(state_.damping_square) && fits(state_.best_stiffness) &&
-              fits(state_.best_damping))) {
-            throw Error(
-                "train: the checkpoint has {} springs, but a {} x {} grid has {}; resume with "
-                "the settings of the run",
-                state_.stiffness.size(), options_.grid.rows, options_.grid.cols, springs);
+        if (fits(state_.parameters) && fits(state_.mean) && fits(state_.square) &&
+            fits(state_.best)) {
+            return;
         }
+        throw Error(
+            "train: the checkpoint has {} springs with {} kinds of parameters, but a {} x {} grid "
+            "has {} with {}; resume with the settings of the run",
+            state_.parameters.empty() ? 0 : state_.parameters[0].size(), state_.parameters.size(),
+            options_.grid.rows, options_.grid.cols, springs.spring_count(), springs.kind_count());
     }
 
     void begin_pass(const Place& place);
     TrainLog iterate(const Place& place);
     void move(const Place& place, ParameterGradient& gradient);
+    double penalty(int kind, const LossWeights& weights) const;
     void validate(TrainLog& log);
     [[noreturn]] void fail(const BatchReader::Batch& batch);
-    Cloth cloth_of(const std::vector<double>& stiffness, const std::vector<double>& damping) const;
 
     Lesson lesson_;
     const TrainOptions& options_;
@@ -179,10 +206,14 @@ void Trainer::begin_pass(const Place& place)
         lesson_.reader, lesson_.training_clips(tail), std::size_t(options_.batch),
         Random::stream(options_.seed, number).next(), std::size_t(place.step));
     if (place.step > 0) return;
-    for (auto* moments : {&state_.stiffness_mean, &state_.stiffness_square, &state_.damping_mean,
-                          &state_.damping_square}) {
-        std::fill(moments->begin(), moments->end(), 0.0);
-    }
+    state_.mean = state_.square = ParameterGradient(lesson_.surrogate.springs).kinds;
+}
+
+// Weight of the loss on negative parameters of a kind.
+double Trainer::penalty(int kind, const LossWeights& weights) const
+{
+    const bool damping = lesson_.surrogate.springs.is_damping(kind);
+    return damping ? weights.negative_damping : weights.negative_stiffness;
 }
 
 void Trainer::move(const Place& place, ParameterGradient& gradient)
@@ -190,25 +221,27 @@ void Trainer::move(const Place& place, ParameterGradient& gradient)
     const TrainPass& pass = options_.passes[place.pass];
     const double decay = std::pow(options_.round_decay, place.round) *
                          (options_.cosine ? cosine_decay(place.step, pass.iterations) : 1);
-    const auto scale = [&](double start) { return options_.logarithmic ? decay : decay * start; };
-    if (pass.learn != Learn::damping) {
-        Mover{state_.stiffness,
-              state_.stiffness_mean,
-              state_.stiffness_square,
-              options_.stiffness_rate * scale(state_.stiffness_scale),
-              pass.weights.negative_stiffness,
-              options_.logarithmic}
-            .move(gradient.stiffness, place.step + 1);
+    for (int kind = 0; kind < int(gradient.kinds.size()); ++kind) {
+        const bool damping = lesson_.surrogate.springs.is_damping(kind);
+        if (pass.learn == (damping ? Learn::stiffness : Learn::damping)) continue;
+        const double rate = damping ? options_.damping_rate : options_.stiffness_rate;
+        const double start = damping ? state_.damping_scale : state_.stiffness_scale;
+        Mover{state_.parameters[kind],     state_.mean[kind],
+              state_.square[kind],         rate * (options_.logarithmic ? decay : decay * start),
+              penalty(kind, pass.weights), options_.logarithmic}
+            .move(gradient.kinds[kind], place.step + 1);
     }
-    if (pass.learn != Learn::stiffness) {
-        Mover{state_.damping,
-              state_.damping_mean,
-              state_.damping_square,
-              options_.damping_rate * scale(state_.damping_scale),
-              pass.weights.negative_damping,
-              options_.logarithmic}
-            .move(gradient.damping, place.step + 1);
+}
+
+// Of every kind.
+std::vector<ParameterBounds> bounds_of(const SpringParameters& parameters)
+{
+    std::vector<ParameterBounds> bounds;
+    for (const auto& kind : parameters) {
+        const auto [low, high] = std::minmax_element(kind.begin(), kind.end());
+        bounds.push_back({*low, *high});
     }
+    return bounds;
 }
 
 TrainLog Trainer::iterate(const Place& place)
@@ -216,11 +249,11 @@ TrainLog Trainer::iterate(const Place& place)
     const auto start = std::chrono::steady_clock::now();
     const TrainPass& pass = options_.passes[place.pass];
     const BatchReader::Batch batch = batches_->next();
-    auto result =
-        gradient_.run(batch.targets, state_.stiffness, state_.damping, pass.weights, true);
-    result.loss.negativity =
-        negativity(state_.stiffness, pass.weights.negative_stiffness, result.gradient.stiffness) +
-        negativity(state_.damping, pass.weights.negative_damping, result.gradient.damping);
+    auto result = gradient_.run(batch.targets, state_.parameters, pass.weights, true);
+    for (int kind = 0; kind < int(state_.parameters.size()); ++kind) {
+        result.loss.negativity += negativity(state_.parameters[kind], penalty(kind, pass.weights),
+                                             result.gradient.kinds[kind]);
+    }
     result.loss.total += result.loss.negativity;
 
     TrainLog log;
@@ -234,35 +267,26 @@ TrainLog Trainer::iterate(const Place& place)
     ++state_.iteration;
     const bool last_of_pass = place.step + 1 == pass.iterations;
     if (last_of_pass || state_.iteration % std::max(1, options_.validate_every) == 0) validate(log);
-    const auto [k_low, k_high] =
-        std::minmax_element(state_.stiffness.begin(), state_.stiffness.end());
-    const auto [b_low, b_high] = std::minmax_element(state_.damping.begin(), state_.damping.end());
-    log.stiffness_low = *k_low;
-    log.stiffness_high = *k_high;
-    log.damping_low = *b_low;
-    log.damping_high = *b_high;
+    log.bounds = bounds_of(state_.parameters);
     log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return log;
 }
 
 void Trainer::validate(TrainLog& log)
 {
-    const SpringSet springs = cloth_of(state_.stiffness, state_.damping).springs;
-    log.validation_rmse =
-        gradient_.motion_rmse(lesson_.validation, springs.stiffness, springs.damping);
+    const SpringSet springs = with_parameters(lesson_.surrogate, state_.parameters).springs;
+    log.validation_rmse = gradient_.motion_rmse(lesson_.validation, parameters_of(springs));
     const bool better = state_.best_validation < 0 || log.validation_rmse < state_.best_validation;
     if (!std::isfinite(log.validation_rmse) || !better) return;
     state_.best_validation = log.validation_rmse;
     state_.best_iteration = state_.iteration;
-    state_.best_stiffness = state_.stiffness;
-    state_.best_damping = state_.damping;
+    state_.best = state_.parameters;
 }
 
 void Trainer::fail(const BatchReader::Batch& batch)
 {
     Cloth cloth = lesson_.surrogate;  // with the very parameters that failed, negative ones too
-    cloth.springs.stiffness = state_.stiffness;
-    cloth.springs.damping = state_.damping;
+    set_parameters(cloth.springs, state_.parameters);
     for (std::size_t c = 0; c < batch.targets.size(); ++c) {
         const auto trouble =
             find_trouble(cloth, lesson_.step, lesson_.motion.header.stride, batch.targets[c]);
@@ -280,12 +304,6 @@ void Trainer::fail(const BatchReader::Batch& batch)
         state_.iteration);
 }
 
-Cloth Trainer::cloth_of(const std::vector<double>& stiffness,
-                        const std::vector<double>& damping) const
-{
-    return with_parameters(lesson_.surrogate, stiffness, damping);
-}
-
 TrainResult Trainer::run(const TrainHooks& hooks)
 {
     const int total = total_iterations(options_);
@@ -301,7 +319,7 @@ TrainResult Trainer::run(const TrainHooks& hooks)
         stopped = hooks.keep_going && !hooks.keep_going(log, total);
     }
     result.finished = state_.iteration >= total;
-    result.cloth = cloth_of(state_.best_stiffness, state_.best_damping);
+    result.cloth = with_parameters(lesson_.surrogate, state_.best);
     result.validation_rmse = state_.best_validation;
     result.state = state_;
     return result;
@@ -322,16 +340,17 @@ std::vector<TrainPass> single_pass(int iterations, const LossWeights& weights)
 }
 
 Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double stiffness,
-                     double damping)
+                     double damping, const SpringLaw& law)
 {
-    return make_grid_cloth(header.sheet, grid, MaterialField::uniform(stiffness),
-                           MaterialField::uniform(damping));
+    Cloth cloth = make_grid_cloth(header.sheet, grid, MaterialField::uniform(stiffness),
+                                  MaterialField::uniform(damping));
+    set_law(cloth.springs, law);
+    return cloth;
 }
 
 Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state)
 {
-    return with_parameters(make_surrogate(header, options.grid, 1, 1), state.best_stiffness,
-                           state.best_damping);
+    return with_parameters(make_surrogate(header, options.grid, 1, 1, options.law), state.best);
 }
 
 int total_iterations(const TrainOptions& options)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "physics/choose.h"
 #include "springtime/vec3.h"
 
 namespace springtime {
@@ -30,15 +31,6 @@ SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, co
     const T elastic = stiffness * (T(1.0f) - rest_length * inverse_length);
     const T viscous = damping * dot(v, d) * inverse_length * inverse_length;
     return (elastic + viscous) * d;
-}
-
-// How much of a stretch l - L lies between two others, counted from rest. [m]
-template <class T>
-SPRINGTIME_HD inline T stretch_within(const T& stretch, const T& from, const T& to)
-{
-    using std::max;
-    using std::min;
-    return min(max(stretch, from), to) - min(max(T(0.0f), from), to);
 }
 
 // What a spring hands back when the adjoint of its force f is s: the gradient of s.f by
@@ -69,6 +61,130 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
     const T by_v = damping * inverse_square * along;
     return {coefficient * s + by_d * d + by_v * v, by_v * d, along * (T(1.0f) - ratio),
             along * rate};
+}
+
+// ---- Laws beyond one stiffness and a dashpot along the spring
+
+// No more than that: the formulas above, with nothing added to them.
+struct NoLaw {};
+
+// A range of stretches l - L [m] with a stiffness k_j [N/m] of its own: the slope of the force.
+template <class T>
+struct SpringRange {
+    T from, to;
+    T stiffness;
+};
+
+// The ranges of one spring and its isotropic damping [N s/m], as the formulas below ask for them.
+template <class T>
+struct RangeLaw {
+    int range_count;
+    const SpringRange<T>* ranges;
+    T isotropic_damping;
+
+    SPRINGTIME_HD const SpringRange<T>& range(int j) const { return ranges[j]; }
+    SPRINGTIME_HD const T& isotropic() const { return isotropic_damping; }
+};
+
+// How much of a stretch l - L lies between two others, counted from rest. [m]
+template <class T>
+SPRINGTIME_HD inline T stretch_within(const T& stretch, const T& from, const T& to)
+{
+    using std::max;
+    using std::min;
+    return min(max(stretch, from), to) - min(max(T(0.0f), from), to);
+}
+
+// Energy [J]: E = k/2 s^2 + sum_j (k_j - k) e_j, with s = l - L and w_j the share of s in range j.
+// e_j = w_j^2/2 + w_j (s - s_j), with s_j the stretch in the range that is nearest to s: beyond the
+// range the share stays, and the energy grows in proportion. So de_j/ds = w_j.
+template <class T, class Law>
+SPRINGTIME_HD inline T spring_energy(const Vec3<T>& d, const T& rest_length, const T& stiffness,
+                                     const Law& law)
+{
+    using std::max;
+    using std::min;
+    const T stretch = length(d) - rest_length;
+    T energy = spring_energy(d, rest_length, stiffness);
+    for (int j = 0; j < law.range_count; ++j) {
+        const SpringRange<T> range = law.range(j);
+        const T within = stretch_within(stretch, range.from, range.to);
+        const T beyond = stretch - min(max(stretch, range.from), range.to);
+        energy = energy + (range.stiffness - stiffness) * within * (T(0.5f) * within + beyond);
+    }
+    return energy;
+}
+
+// Force on a [N]: that of one stiffness, plus [sum_j (k_j - k) w_j / l] d + c v. The dashpot c
+// works against all relative velocity, so it keeps momentum but slows a spring that turns: angular
+// momentum is lost.
+template <class T>
+SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                          const T& stiffness, const T& damping, const NoLaw&)
+{
+    return spring_force(d, v, rest_length, stiffness, damping);
+}
+
+template <class T, class Law>
+SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                          const T& stiffness, const T& damping, const Law& law)
+{
+    using std::max;
+    using std::sqrt;
+    const T square = max(dot(d, d), T(kMinLengthSquared));
+    const T inverse_length = T(1.0f) / sqrt(square);
+    const T stretch = square * inverse_length - rest_length;
+    T more(0.0f);
+    for (int j = 0; j < law.range_count; ++j) {
+        const SpringRange<T> range = law.range(j);
+        more = more + (range.stiffness - stiffness) * stretch_within(stretch, range.from, range.to);
+    }
+    return spring_force(d, v, rest_length, stiffness, damping) + more * inverse_length * d +
+           law.isotropic() * v;
+}
+
+// The adjoint likewise. With g = sum_j (k_j - k) w_j / l and S' the sum of k_j - k over the ranges
+// that s lies in (from their lower end on; at a knot the derivative is that from above):
+//   by d: g s + (s.d) (S' - g) d/l^2      by v: c s       by k: -(s.d) sum_j w_j / l
+//   by k_j: (s.d) w_j / l                 by c: s.v
+// `add` takes the last two: add(j, value) for every range, then add(range_count, value).
+template <class T, class Add>
+SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec3<T>& v,
+                                                     const T& rest_length, const T& stiffness,
+                                                     const T& damping, const NoLaw&,
+                                                     const Vec3<T>& s, const Add&)
+{
+    return spring_adjoint(d, v, rest_length, stiffness, damping, s);
+}
+
+template <class T, class Law, class Add>
+SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec3<T>& v,
+                                                     const T& rest_length, const T& stiffness,
+                                                     const T& damping, const Law& law,
+                                                     const Vec3<T>& s, const Add& add)
+{
+    using std::max;
+    using std::sqrt;
+    const T square = max(dot(d, d), T(kMinLengthSquared));
+    const T inverse_length = T(1.0f) / sqrt(square);
+    const T stretch = square * inverse_length - rest_length;
+    const T along = dot(s, d);
+    T more(0.0f), slope(0.0f), shares(0.0f);
+    for (int j = 0; j < law.range_count; ++j) {
+        const SpringRange<T> range = law.range(j);
+        const T share = stretch_within(stretch, range.from, range.to) * inverse_length;
+        const T extra = range.stiffness - stiffness;
+        more = more + extra * share;
+        shares = shares + share;
+        slope = slope + choose((stretch >= range.from) & (stretch < range.to), extra, T(0.0f));
+        add(j, along * share);
+    }
+    add(law.range_count, dot(s, v));
+    SpringAdjoint<T> back = spring_adjoint(d, v, rest_length, stiffness, damping, s);
+    back.d += more * s + (along * (slope - more) * inverse_length * inverse_length) * d;
+    back.v += law.isotropic() * s;
+    back.stiffness = back.stiffness - along * shares;
+    return back;
 }
 
 }  // namespace springtime

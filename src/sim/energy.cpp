@@ -9,6 +9,20 @@ namespace springtime {
 
 namespace {
 
+double energy_of_springs(const SpringSet& set, const State& state)
+{
+    std::vector<SpringRange<double>> ranges(set.ranges.size());
+    const RangeLaw<double> law{static_cast<int>(ranges.size()), ranges.data(), 0};
+    double energy = 0;
+    for (std::size_t s = 0; s < set.spring_count(); ++s) {
+        const auto [a, b] = set.ends[s];
+        for (std::size_t j = 0; j < ranges.size(); ++j) ranges[j] = range_of<double>(set, j, s);
+        energy += spring_energy(state.position[b] - state.position[a], set.rest_length[s],
+                                set.stiffness[s], law);
+    }
+    return energy;
+}
+
 double energy_of_triangles(const Cloth& cloth, const State& state)
 {
     const TriangleSet& set = cloth.triangles;
@@ -52,12 +66,8 @@ Energy energy_of(const Cloth& cloth, const Environment& environment, const State
         energy.kinetic += 0.5 * cloth.mass[p] * dot(state.velocity[p], state.velocity[p]);
         energy.gravitational -= cloth.mass[p] * dot(environment.gravity, state.position[p]);
     }
-    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
-        const auto [a, b] = cloth.springs.ends[s];
-        energy.elastic += spring_energy(state.position[b] - state.position[a],
-                                        cloth.springs.rest_length[s], cloth.springs.stiffness[s]);
-    }
-    energy.elastic += energy_of_triangles(cloth, state) + energy_of_hinges(cloth, state);
+    energy.elastic += energy_of_springs(cloth.springs, state) + energy_of_triangles(cloth, state) +
+                      energy_of_hinges(cloth, state);
     return energy;
 }
 

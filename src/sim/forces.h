@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "physics/external.h"
@@ -36,6 +37,23 @@ HingeShape<Real> shape_of_hinge(const Cloth& cloth, const std::array<int, 4>& co
                              shape_of_triangle<double>(cloth, {b, a, d}).area);
 }
 
+// True for springs with more than one stiffness and a dashpot along themselves.
+inline bool has_law(const SpringSet& springs)
+{
+    return !springs.ranges.empty() || !springs.isotropic_damping.empty();
+}
+
+// A range of one spring. An infinite end stays so, whatever the rest length.
+template <class Real>
+SpringRange<Real> range_of(const SpringSet& springs, std::size_t range, std::size_t spring)
+{
+    const StiffnessRange& r = springs.ranges[range];
+    const auto stretch = [&](double strain) {
+        return Real(std::isinf(strain) ? strain : strain * springs.rest_length[spring]);
+    };
+    return {stretch(r.from), stretch(r.to), Real(r.stiffness[spring])};
+}
+
 // What the plain loops read of a cloth, in the precision they run in.
 template <class Real>
 struct ForceTable {
@@ -52,6 +70,10 @@ struct ForceTable {
 
     std::vector<std::array<int, 2>> ends;
     std::vector<Real> rest_length, stiffness, damping;
+    bool plain;  // no spring has a law
+    int range_count;
+    std::vector<SpringRange<Real>> ranges;  // [spring][range]
+    std::vector<Real> isotropic_damping;    // zero where the cloth has none
     std::vector<Triangle> triangles;
     TriangleDamping damping_kind;
     std::vector<Hinge> hinges;
@@ -64,11 +86,21 @@ struct ForceTable {
           rest_length(cloth.springs.rest_length.begin(), cloth.springs.rest_length.end()),
           stiffness(cloth.springs.stiffness.begin(), cloth.springs.stiffness.end()),
           damping(cloth.springs.damping.begin(), cloth.springs.damping.end()),
+          plain(!has_law(cloth.springs)),
+          range_count(static_cast<int>(cloth.springs.ranges.size())),
+          isotropic_damping(cloth.springs.isotropic_damping.begin(),
+                            cloth.springs.isotropic_damping.end()),
           damping_kind(cloth.triangles.damping_kind),
           gravity(vec3_cast<Real>(environment.gravity)),
           wind(vec3_cast<Real>(environment.wind)),
           drag(Real(environment.drag))
     {
+        isotropic_damping.resize(ends.size());
+        for (std::size_t s = 0; s < ends.size(); ++s) {
+            for (int j = 0; j < range_count; ++j) {
+                ranges.push_back(range_of<Real>(cloth.springs, j, s));
+            }
+        }
         for (const double mass : cloth.mass) inverse_mass.push_back(Real(1 / mass));
         const TriangleSet& t = cloth.triangles;
         for (std::size_t i = 0; i < t.triangle_count(); ++i) {
@@ -84,6 +116,26 @@ struct ForceTable {
                               {Real(h.stiffness[i]), Real(h.damping[i])}});
         }
     }
+
+    // In the order of SpringSet::parameters.
+    Real& parameter(int kind, std::size_t spring)
+    {
+        if (kind == 0) return stiffness[spring];
+        if (kind == 1) return damping[spring];
+        const int range = kind - 2;
+        return range < range_count ? ranges[spring * range_count + range].stiffness
+                                   : isotropic_damping[spring];
+    }
+    RangeLaw<Real> law(std::size_t spring) const
+    {
+        return {range_count, ranges.data() + spring * range_count, isotropic_damping[spring]};
+    }
+    // Of a spring along d, whose ends part with v, on its first end. [N]
+    Vec3<Real> force_of_spring(std::size_t spring, const Vec3<Real>& d, const Vec3<Real>& v) const
+    {
+        const Real &rest = rest_length[spring], &k = stiffness[spring], &b = damping[spring];
+        return plain ? spring_force(d, v, rest, k, b) : spring_force(d, v, rest, k, b, law(spring));
+    }
 };
 
 // Adds the spring forces [N] of one state to `force`.
@@ -94,8 +146,7 @@ void add_spring_forces(const ForceTable<Real>& table, const std::vector<Vec3<Rea
     for (std::size_t s = 0; s < table.ends.size(); ++s) {
         const auto [a, b] = table.ends[s];
         const Vec3<Real> f =
-            spring_force(position[b] - position[a], velocity[b] - velocity[a], table.rest_length[s],
-                         table.stiffness[s], table.damping[s]);
+            table.force_of_spring(s, position[b] - position[a], velocity[b] - velocity[a]);
         force[a] += f;
         force[b] -= f;
     }

@@ -26,6 +26,30 @@ void add_spring_product(const Cloth& cloth, const std::vector<double>& weight, c
     }
 }
 
+// Adds A x, where A has `weight` on every spring in all directions.
+void add_isotropic_product(const Cloth& cloth, const std::vector<double>& weight, const Field& x,
+                           Field& product)
+{
+    for (std::size_t s = 0; s < weight.size(); ++s) {
+        const auto [a, b] = cloth.springs.ends[s];
+        const Vec3d f = weight[s] * (x[b] - x[a]);
+        product[b] += f;
+        product[a] -= f;
+    }
+}
+
+// The largest of all stiffnesses that a spring has.
+std::vector<double> largest_stiffness(const SpringSet& springs)
+{
+    std::vector<double> largest = springs.stiffness;
+    for (const StiffnessRange& range : springs.ranges) {
+        for (std::size_t s = 0; s < largest.size(); ++s) {
+            largest[s] = std::max(largest[s], range.stiffness[s]);
+        }
+    }
+    return largest;
+}
+
 double largest_length(const Field& x)
 {
     double square = 0;
@@ -125,7 +149,9 @@ double dot(const Field& a, const Field& b)
     return sum;
 }
 
-// Springs of a flat sheet act in its plane, so without other elements all of it stays there.
+// Springs of a flat sheet act in its plane, so without other elements all of it stays there. Of
+// their isotropic dashpots, which act alike in all directions, the plane feels no less than the
+// direction across it.
 Field random_field(std::size_t count, bool in_plane)
 {
     Field x(count);
@@ -180,12 +206,14 @@ double largest_stable_step(const Cloth& cloth, const Environment& environment)
 {
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
+    const std::vector<double> stiffness = largest_stiffness(cloth.springs);
     const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
-        add_spring_product(cloth, cloth.springs.stiffness, x, product);
+        add_spring_product(cloth, stiffness, x, product);
         if (!springs_only) elements.add_stiffness_product(x, product);
     });
     const double c = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
         add_spring_product(cloth, cloth.springs.damping, x, product);
+        add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
         if (!springs_only) elements.add_damping_product(x, product);
     });
     const double rate = c + environment.drag;

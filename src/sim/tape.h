@@ -20,9 +20,8 @@ class Tape {
     virtual ~Tape() = default;
 
     virtual int lane_count() const = 0;
-    // In the order of the cloth's springs. Rest lengths and masses stay.
-    virtual void set_parameters(std::span<const double> stiffness,
-                                std::span<const double> damping) = 0;
+    // All kinds that the cloth has. Rest lengths, ranges and masses stay.
+    virtual void set_parameters(const SpringParameters& parameters) = 0;
 
     // Forgets all, then takes the start of every lane; lanes that are not loaded stay at rest.
     virtual void begin(int steps) = 0;
@@ -43,8 +42,8 @@ class Tape {
     virtual void pull_acceleration(std::span<const Real> adjoint) = 0;
     virtual void retreat(int steps) = 0;
 
-    // Adds the gradient so far, summed over the lanes, in the order of the cloth's springs.
-    virtual void add_gradient(std::span<double> stiffness, std::span<double> damping) const = 0;
+    // Adds the gradient so far, summed over the lanes.
+    virtual void add_gradient(SpringParameters& gradient) const = 0;
 };
 
 struct TapeOptions {

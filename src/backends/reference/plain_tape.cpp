@@ -15,22 +15,27 @@ class PlainTape : public StretchTape<double> {
           table_(cloth, options.environment),
           dt_(options.dt),
           force_(cloth.particle_count()),
-          stiffness_gradient_(cloth.springs.spring_count()),
-          damping_gradient_(cloth.springs.spring_count())
+          // With room for isotropic damping, the last kind, whether the cloth has it or not.
+          gradient_(3 + cloth.springs.ranges.size(),
+                    std::vector<double>(cloth.springs.spring_count()))
     {
     }
 
-    void set_parameters(std::span<const double> stiffness, std::span<const double> damping) override
+    void set_parameters(const SpringParameters& parameters) override
     {
-        table_.stiffness.assign(stiffness.begin(), stiffness.end());
-        table_.damping.assign(damping.begin(), damping.end());
+        for (std::size_t kind = 0; kind < parameters.size(); ++kind) {
+            for (std::size_t s = 0; s < table_.ends.size(); ++s) {
+                table_.parameter(int(kind), s) = parameters[kind][s];
+            }
+        }
     }
 
-    void add_gradient(std::span<double> stiffness, std::span<double> damping) const override
+    void add_gradient(SpringParameters& gradient) const override
     {
-        for (std::size_t s = 0; s < stiffness.size(); ++s) {
-            stiffness[s] += stiffness_gradient_[s];
-            damping[s] += damping_gradient_[s];
+        for (std::size_t kind = 0; kind < gradient.size(); ++kind) {
+            for (std::size_t s = 0; s < table_.ends.size(); ++s) {
+                gradient[kind][s] += gradient_[kind][s];
+            }
         }
     }
 
@@ -83,8 +88,7 @@ class PlainTape : public StretchTape<double> {
 
     void clear_gradient() override
     {
-        std::fill(stiffness_gradient_.begin(), stiffness_gradient_.end(), 0.0);
-        std::fill(damping_gradient_.begin(), damping_gradient_.end(), 0.0);
+        for (auto& kind : gradient_) std::fill(kind.begin(), kind.end(), 0.0);
     }
 
   private:
@@ -102,9 +106,8 @@ class PlainTape : public StretchTape<double> {
         std::fill(force_.begin(), force_.end(), Vec3d{});
         for (std::size_t s = 0; s < table_.ends.size(); ++s) {
             const auto [a, b] = table_.ends[s];
-            const Vec3d f =
-                spring_force(at(position, b) - at(position, a), at(velocity, b) - at(velocity, a),
-                             table_.rest_length[s], table_.stiffness[s], table_.damping[s]);
+            const Vec3d f = table_.force_of_spring(s, at(position, b) - at(position, a),
+                                                   at(velocity, b) - at(velocity, a));
             force_[a] += f;
             force_[b] -= f;
         }
@@ -116,22 +119,31 @@ class PlainTape : public StretchTape<double> {
         for (std::size_t s = 0; s < table_.ends.size(); ++s) {
             const auto [a, b] = table_.ends[s];
             const auto back =
-                spring_adjoint(at(position, b) - at(position, a), at(velocity, b) - at(velocity, a),
-                               table_.rest_length[s], table_.stiffness[s], table_.damping[s],
-                               force_[a] - force_[b]);
+                adjoint_of_spring(s, at(position, b) - at(position, a),
+                                  at(velocity, b) - at(velocity, a), force_[a] - force_[b]);
             put(adjoint_of_position(), a, at(adjoint_of_position(), a) - back.d);
             put(adjoint_of_position(), b, at(adjoint_of_position(), b) + back.d);
             put(adjoint_of_velocity(), a, at(adjoint_of_velocity(), a) - back.v);
             put(adjoint_of_velocity(), b, at(adjoint_of_velocity(), b) + back.v);
-            stiffness_gradient_[s] += back.stiffness;
-            damping_gradient_[s] += back.damping;
+            gradient_[0][s] += back.stiffness;
+            gradient_[1][s] += back.damping;
         }
+    }
+
+    // Adds the gradient by the kinds beyond stiffness and damping.
+    SpringAdjoint<double> adjoint_of_spring(std::size_t s, const Vec3d& d, const Vec3d& v,
+                                            const Vec3d& force)
+    {
+        const double rest = table_.rest_length[s], k = table_.stiffness[s], b = table_.damping[s];
+        if (table_.plain) return spring_adjoint(d, v, rest, k, b, force);
+        return spring_adjoint(d, v, rest, k, b, table_.law(s), force,
+                              [&](int j, double value) { gradient_[2 + j][s] += value; });
     }
 
     ForceTable<double> table_;
     double dt_;
     std::vector<Vec3d> force_;
-    std::vector<double> stiffness_gradient_, damping_gradient_;
+    SpringParameters gradient_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "backends/simd/sweep_table.h"
 #include "core/assert.h"
+#include "sim/forces.h"
 
 namespace springtime {
 
@@ -64,6 +65,8 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
         place_.push_back(static_cast<int>(index(p)));
     }
 
+    range_count_ = static_cast<int>(cloth.springs.ranges.size());
+    law_pitch_ = has_law(cloth.springs) ? long(numbers) : 0;
     std::array<OffsetSprings, kGridOffsetCount> all;
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         const PlacedSpring spring = *placed(*cloth.grid, cloth.springs.ends[s]);
@@ -73,11 +76,16 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
             family.rest_length.assign(numbers, 0);
             family.stiffness.assign(numbers, 0);
             family.damping.assign(numbers, 0);
+            family.laws.assign(law_number_count(range_count_) * law_pitch_, 0);
         }
         const std::size_t i = index(spring.first);
         family.rest_length[i] = float(cloth.springs.rest_length[s]);
         family.stiffness[i] = float(cloth.springs.stiffness[s]);
         family.damping[i] = float(cloth.springs.damping[s]);
+        if (law_pitch_ == 0) continue;
+        std::vector<float> law;
+        add_law_numbers(cloth.springs, s, law);
+        for (std::size_t n = 0; n < law.size(); ++n) family.laws[n * law_pitch_ + i] = law[n];
     }
     for (OffsetSprings& family : all) {
         if (!family.stiffness.empty()) springs_.push_back(std::move(family));
@@ -135,7 +143,10 @@ void GridStepper::advance(int steps)
         grid.rest_length[o] = springs_[o].rest_length.data() + kGridMargin;
         grid.stiffness[o] = springs_[o].stiffness.data() + kGridMargin;
         grid.damping[o] = springs_[o].damping.data() + kGridMargin;
+        grid.laws[o] = law_pitch_ > 0 ? springs_[o].laws.data() + kGridMargin : nullptr;
     }
+    grid.range_count = range_count_;
+    grid.law_pitch = law_pitch_;
     grid.force = force_.data();
     for (int i = 0; i < steps; ++i) {
         kernels_.grid_step(air_, grid);

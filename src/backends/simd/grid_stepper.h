@@ -33,9 +33,12 @@ class GridStepper : public SingleStepper {
     struct OffsetSprings {
         GridOffset offset;
         AlignedVector<float> rest_length, stiffness, damping;
+        AlignedVector<float> laws;  // [number of the law][place]; empty where there are none
     };
 
     std::size_t rows_, cols_, pitch_;
+    int range_count_;
+    long law_pitch_;  // numbers in an array of the springs, or zero without laws
     std::vector<OffsetSprings> springs_;
     std::array<AlignedVector<float>, 3> position_, velocity_;
     AlignedVector<float> mobility_, inverse_mass_, force_;

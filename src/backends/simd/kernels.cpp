@@ -14,20 +14,64 @@ namespace springtime::SPRINGTIME_ISA {
 
 namespace {
 
+// A law whose numbers lie `pitch` apart.
+template <class Load>
+struct LawNumbers {
+    int range_count;
+    const float* numbers;
+    long pitch;
+
+    SpringRange<Pack> range(int j) const
+    {
+        const float* from = numbers + 3 * j * pitch;
+        return {Load()(from), Load()(from + pitch), Load()(from + 2 * pitch)};
+    }
+    Pack isotropic() const { return Load()(numbers + 3 * range_count * pitch); }
+};
+
+struct Broadcast {
+    Pack operator()(const float* from) const { return Pack(*from); }
+};
+struct SideBySide {
+    Pack operator()(const float* from) const { return Pack::load(from); }
+};
+
+// Where the sweep finds the law of a spring, and how many kinds of parameters there are.
+struct PlainLaws {
+    explicit PlainLaws(const SweepCloth&) {}
+    NoLaw of(int) const { return {}; }
+    long kind_count() const { return 2; }
+};
+struct SweepLaws {
+    int range_count;
+    const float* laws;
+
+    explicit SweepLaws(const SweepCloth& cloth) : range_count(cloth.range_count), laws(cloth.laws)
+    {
+    }
+    LawNumbers<Broadcast> of(int spring) const
+    {
+        return {range_count, laws + long(law_number_count(range_count)) * spring, 1};
+    }
+    long kind_count() const { return 3 + range_count; }
+};
+
 // Acceleration of particle p, given that every spring from lower numbers has added its part to
 // `force`: the springs to higher numbers come last, so after them the force is complete.
 // Inlined by force: as a call it would pass six registers through memory, a fifth of the step.
-[[gnu::always_inline]] inline Vec sweep_acceleration(const SweepCloth& cloth, const AirPacks& air,
-                                                     float* force, int p, const LaneState& from,
-                                                     const Vec& position, const Vec& velocity)
+template <class Laws>
+[[gnu::always_inline]] inline Vec sweep_acceleration(const SweepCloth& cloth, const Laws& laws,
+                                                     const AirPacks& air, float* force, int p,
+                                                     const LaneState& from, const Vec& position,
+                                                     const Vec& velocity)
 {
     Vec total = load_lanes(force, p);
     for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
         const SweepSpring& spring = cloth.springs[s];
-        const Vec f =
-            spring_force(load_lanes(from.position, spring.other) - position,
-                         load_lanes(from.velocity, spring.other) - velocity,
-                         Pack(spring.rest_length), Pack(spring.stiffness), Pack(spring.damping));
+        const Vec f = spring_force(load_lanes(from.position, spring.other) - position,
+                                   load_lanes(from.velocity, spring.other) - velocity,
+                                   Pack(spring.rest_length), Pack(spring.stiffness),
+                                   Pack(spring.damping), laws.of(s));
         total += f;
         store_lanes(force, spring.other, load_lanes(force, spring.other) - f);
     }
@@ -37,15 +81,17 @@ namespace {
 }
 
 // No later spring reads a particle whose force is complete, so it moves in the same sweep.
-void lane_step(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
-               const LaneState& from, float* to_position, float* to_velocity)
+template <class Laws>
+void lane_step_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
+                  const LaneState& from, float* to_position, float* to_velocity)
 {
     const AirPacks air(air_numbers);
+    const Laws laws(cloth);
     for (int p = 0; p < cloth.particle_count; ++p) {
         Vec position = load_lanes(from.position, p);
         Vec velocity = load_lanes(from.velocity, p);
         const Vec acceleration =
-            sweep_acceleration(cloth, air, aids.force, p, from, position, velocity);
+            sweep_acceleration(cloth, laws, air, aids.force, p, from, position, velocity);
         euler_step(position, velocity, acceleration, Pack::load(aids.mobility + kWidth * p),
                    air.dt);
         store_lanes(to_position, p, position);
@@ -53,23 +99,46 @@ void lane_step(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& 
     }
 }
 
-void lane_acceleration(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
-                       const LaneState& from, float* acceleration)
+void lane_step(const SweepCloth& cloth, const Air& air, const LaneAids& aids, const LaneState& from,
+               float* to_position, float* to_velocity)
+{
+    const auto step = cloth.laws ? lane_step_of<SweepLaws> : lane_step_of<PlainLaws>;
+    step(cloth, air, aids, from, to_position, to_velocity);
+}
+
+template <class Laws>
+void lane_acceleration_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
+                          const LaneState& from, float* acceleration)
 {
     const AirPacks air(air_numbers);
+    const Laws laws(cloth);
     for (int p = 0; p < cloth.particle_count; ++p) {
         const Pack free = Pack::load(aids.mobility + kWidth * p) / air.dt;  // one, or zero
         store_lanes(
             acceleration, p,
-            free * sweep_acceleration(cloth, air, aids.force, p, from, load_lanes(from.position, p),
-                                      load_lanes(from.velocity, p)));
+            free * sweep_acceleration(cloth, laws, air, aids.force, p, from,
+                                      load_lanes(from.position, p), load_lanes(from.velocity, p)));
     }
 }
 
-// From the adjoint of all forces to those of positions, velocities and parameters.
-void sweep_spring_adjoints(const SweepCloth& cloth, const LaneState& from,
-                           const LaneAdjoint& adjoint)
+void lane_acceleration(const SweepCloth& cloth, const Air& air, const LaneAids& aids,
+                       const LaneState& from, float* acceleration)
 {
+    const auto compute =
+        cloth.laws ? lane_acceleration_of<SweepLaws> : lane_acceleration_of<PlainLaws>;
+    compute(cloth, air, aids, from, acceleration);
+}
+
+void add_lanes(float* to, const Pack& value)
+{
+    (Pack::load(to) + value).store(to);
+}
+
+// From the adjoint of all forces to those of positions, velocities and parameters.
+template <class Laws>
+void spring_adjoints_of(const SweepCloth& cloth, const LaneState& from, const LaneAdjoint& adjoint)
+{
+    const Laws laws(cloth);
     for (int p = 0; p < cloth.particle_count; ++p) {
         const Vec position = load_lanes(from.position, p);
         const Vec velocity = load_lanes(from.velocity, p);
@@ -79,21 +148,29 @@ void sweep_spring_adjoints(const SweepCloth& cloth, const LaneState& from,
         for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
             const SweepSpring& spring = cloth.springs[s];
             const int q = spring.other;
+            float* parameters = adjoint.parameters + laws.kind_count() * kWidth * s;
             const auto back = spring_adjoint(
                 load_lanes(from.position, q) - position, load_lanes(from.velocity, q) - velocity,
-                Pack(spring.rest_length), Pack(spring.stiffness), Pack(spring.damping),
-                force - load_lanes(adjoint.force, q));
+                Pack(spring.rest_length), Pack(spring.stiffness), Pack(spring.damping), laws.of(s),
+                force - load_lanes(adjoint.force, q),
+                [&](int j, const Pack& value) { add_lanes(parameters + (2 + j) * kWidth, value); });
             back_position -= back.d;
             back_velocity -= back.v;
             store_lanes(adjoint.position, q, load_lanes(adjoint.position, q) + back.d);
             store_lanes(adjoint.velocity, q, load_lanes(adjoint.velocity, q) + back.v);
-            float* parameters = adjoint.parameters + 2L * kWidth * s;
-            (Pack::load(parameters) + back.stiffness).store(parameters);
-            (Pack::load(parameters + kWidth) + back.damping).store(parameters + kWidth);
+            add_lanes(parameters, back.stiffness);
+            add_lanes(parameters + kWidth, back.damping);
         }
         store_lanes(adjoint.position, p, back_position);
         store_lanes(adjoint.velocity, p, back_velocity);
     }
+}
+
+void sweep_spring_adjoints(const SweepCloth& cloth, const LaneState& from,
+                           const LaneAdjoint& adjoint)
+{
+    const auto sweep = cloth.laws ? spring_adjoints_of<SweepLaws> : spring_adjoints_of<PlainLaws>;
+    sweep(cloth, from, adjoint);
 }
 
 void lane_step_adjoint(const SweepCloth& cloth, const Air& air_numbers, const float* mobility,
@@ -162,7 +239,19 @@ struct ForceRows {
     }
 };
 
+// Where a row finds the laws of the springs along an offset.
+struct PlainGridLaws {
+    static NoLaw of(const GridArrays&, int, long) { return {}; }
+};
+struct GridLaws {
+    static LawNumbers<SideBySide> of(const GridArrays& grid, int offset, long here)
+    {
+        return {grid.range_count, grid.laws[offset] + here, grid.law_pitch};
+    }
+};
+
 // Forces of the springs that start in a row, each for itself and summed per particle in `total`.
+template <class Laws>
 void grid_row_forces(const GridArrays& grid, const ForceRows& rows, int row, float* total)
 {
     for (int col = 0; col < grid.pitch; col += kWidth) {
@@ -172,10 +261,11 @@ void grid_row_forces(const GridArrays& grid, const ForceRows& rows, int row, flo
         Vec sum{};
         for (int o = 0; o < grid.offset_count; ++o) {
             const long there = here + long(grid.offset[o].down) * grid.pitch + grid.offset[o].right;
-            const Vec f = spring_force(
-                load_grid(grid.position, there) - position,
-                load_grid(grid.velocity, there) - velocity, Pack::load(grid.rest_length[o] + here),
-                Pack::load(grid.stiffness[o] + here), Pack::load(grid.damping[o] + here));
+            const Vec f = spring_force(load_grid(grid.position, there) - position,
+                                       load_grid(grid.velocity, there) - velocity,
+                                       Pack::load(grid.rest_length[o] + here),
+                                       Pack::load(grid.stiffness[o] + here),
+                                       Pack::load(grid.damping[o] + here), Laws::of(grid, o, here));
             sum += f;
             rows.store(rows.row(o, row) + col, f);
         }
@@ -185,7 +275,8 @@ void grid_row_forces(const GridArrays& grid, const ForceRows& rows, int row, flo
 
 // Springs lead down or right only, so a row can move as soon as its own springs are done: its
 // force is that of the springs that start here, less that of those that end here.
-void grid_step(const Air& air_numbers, const GridArrays& grid)
+template <class Laws>
+void grid_step_of(const Air& air_numbers, const GridArrays& grid)
 {
     const AirPacks air(air_numbers);
     const ForceRows rows(grid);
@@ -194,7 +285,7 @@ void grid_step(const Air& air_numbers, const GridArrays& grid)
         grid.force[i] = 0;  // no springs end here from the two rows above the first
     }
     for (int row = 0; row < grid.rows; ++row) {
-        grid_row_forces(grid, rows, row, total);
+        grid_row_forces<Laws>(grid, rows, row, total);
         const float* arriving[kGridOffsetCount];
         for (int o = 0; o < grid.offset_count; ++o) {
             arriving[o] = rows.row(o, row - grid.offset[o].down) - grid.offset[o].right;
@@ -213,6 +304,12 @@ void grid_step(const Air& air_numbers, const GridArrays& grid)
             store_grid(grid.velocity, here, velocity);
         }
     }
+}
+
+void grid_step(const Air& air, const GridArrays& grid)
+{
+    const auto step = grid.law_pitch > 0 ? grid_step_of<GridLaws> : grid_step_of<PlainGridLaws>;
+    step(air, grid);
 }
 
 }  // namespace

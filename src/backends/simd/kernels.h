@@ -12,12 +12,21 @@ struct SweepSpring {
     float rest_length, stiffness, damping;
 };
 
+// What springs have beyond that. The law of a spring is the numbers from, to [m] and stiffness of
+// each range, then isotropic damping.
+constexpr int law_number_count(int range_count)
+{
+    return 3 * range_count + 1;
+}
+
 // Springs grouped by their lower-numbered end: those of particle p are first[p] .. first[p + 1].
 struct SweepCloth {
     int particle_count;
     const int* first;
     const SweepSpring* springs;
     const float* inverse_mass;
+    int range_count;
+    const float* laws;  // [spring][number]; null where springs have no law
 };
 
 // A triangle and a hinge with their material; corners are as in TriangleSet and HingeSet.
@@ -58,7 +67,9 @@ struct LaneAids {
 struct LaneAdjoint {
     float *position, *velocity;  // of the new state in, of the old state out
     float* force;                // room for [particle][xyz][lane]
-    float* parameters;           // [spring][stiffness, damping][lane] in sweep order; added to
+    // [spring][kind][lane] in sweep order; added to. The kinds are stiffness and damping, and where
+    // springs have a law, the stiffness of each range and isotropic damping.
+    float* parameters;
 };
 
 // Where grid springs lead, seen from their first end.
@@ -79,6 +90,11 @@ struct GridArrays {
     GridOffset offset[kGridOffsetCount];
     const float *rest_length[kGridOffsetCount], *stiffness[kGridOffsetCount],
         *damping[kGridOffsetCount];
+    int range_count;
+    // Numbers of the laws by first end, from one number to the next `law_pitch` numbers; that is
+    // zero where springs have no law.
+    const float* laws[kGridOffsetCount];
+    long law_pitch;
     // Room for (9 offset_count + 3) rows of `pitch + 2 margin` numbers.
     float* force;
 };

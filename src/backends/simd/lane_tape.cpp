@@ -1,5 +1,6 @@
 #include "backends/simd/simd.h"
 #include "backends/simd/sweep_table.h"
+#include "sim/forces.h"
 #include "sim/stretch_tape.h"
 
 namespace springtime {
@@ -16,21 +17,25 @@ class LaneTape : public StretchTape<float> {
           air_(air_of(options)),
           table_(cloth),
           force_(number_count(), 0),
-          parameters_(2 * cloth.springs.spring_count() * kernels.width, 0),
-          gradient_(2 * cloth.springs.spring_count(), 0)
+          // A law has room for isotropic damping, the last kind, whether the cloth has it or not.
+          kinds_(has_law(cloth.springs) ? 3 + cloth.springs.ranges.size() : 2),
+          parameters_(kinds_ * cloth.springs.spring_count() * kernels.width, 0),
+          gradient_(kinds_ * cloth.springs.spring_count(), 0)
     {
     }
 
-    void set_parameters(std::span<const double> stiffness, std::span<const double> damping) override
+    void set_parameters(const SpringParameters& parameters) override
     {
-        table_.set_parameters(stiffness, damping);
+        table_.set_parameters(parameters);
     }
 
-    void add_gradient(std::span<double> stiffness, std::span<double> damping) const override
+    void add_gradient(SpringParameters& gradient) const override
     {
         for (std::size_t i = 0; i < table_.order().size(); ++i) {
-            stiffness[table_.order()[i]] += gradient_[2 * i] + lane_sum(2 * i);
-            damping[table_.order()[i]] += gradient_[2 * i + 1] + lane_sum(2 * i + 1);
+            for (std::size_t kind = 0; kind < gradient.size(); ++kind) {
+                const std::size_t place = kinds_ * i + kind;
+                gradient[kind][table_.order()[i]] += gradient_[place] + lane_sum(place);
+            }
         }
     }
 
@@ -100,8 +105,9 @@ class LaneTape : public StretchTape<float> {
     Air air_;
     SweepTable table_;
     AlignedVector<float> force_, back_force_;
-    AlignedVector<float> parameters_;  // [spring in sweep order][stiffness, damping][lane]
-    std::vector<double> gradient_;     // what was flushed, [spring][stiffness, damping]
+    std::size_t kinds_;                // of parameters
+    AlignedVector<float> parameters_;  // [spring in sweep order][kind][lane]
+    std::vector<double> gradient_;     // what was flushed, [spring][kind]
     int unflushed_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/forces.h"
+
 namespace springtime {
 
 Air air_of(const SimulationOptions& options)
@@ -14,8 +16,20 @@ Air air_of(const SimulationOptions& options)
             float(options.dt)};
 }
 
+void add_law_numbers(const SpringSet& springs, std::size_t spring, std::vector<float>& numbers)
+{
+    for (std::size_t j = 0; j < springs.ranges.size(); ++j) {
+        const auto range = range_of<float>(springs, j, spring);
+        numbers.insert(numbers.end(), {range.from, range.to, range.stiffness});
+    }
+    const auto& isotropic = springs.isotropic_damping;
+    numbers.push_back(isotropic.empty() ? 0.0f : float(isotropic[spring]));
+}
+
 SweepTable::SweepTable(const Cloth& cloth)
-    : order_(cloth.springs.spring_count()), first_(cloth.particle_count() + 1, 0)
+    : order_(cloth.springs.spring_count()),
+      first_(cloth.particle_count() + 1, 0),
+      range_count_(static_cast<int>(cloth.springs.ranges.size()))
 {
     const SpringSet& set = cloth.springs;
     std::iota(order_.begin(), order_.end(), 0);
@@ -28,14 +42,27 @@ SweepTable::SweepTable(const Cloth& cloth)
     }
     std::partial_sum(first_.begin(), first_.end(), first_.begin());
     for (const double mass : cloth.mass) inverse_mass_.push_back(float(1 / mass));
-    set_parameters(set.stiffness, set.damping);
+    if (has_law(set)) {
+        for (const int s : order_) add_law_numbers(set, s, laws_);
+    }
+    set_parameters(parameters_of(set));
 }
 
-void SweepTable::set_parameters(std::span<const double> stiffness, std::span<const double> damping)
+float& SweepTable::parameter(std::size_t place, int kind)
 {
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        springs_[i].stiffness = float(stiffness[order_[i]]);
-        springs_[i].damping = float(damping[order_[i]]);
+    if (kind == 0) return springs_[place].stiffness;
+    if (kind == 1) return springs_[place].damping;
+    float* const law = laws_.data() + place * law_number_count(range_count_);
+    const int range = kind - 2;
+    return range < range_count_ ? law[3 * range + 2] : law[3 * range_count_];
+}
+
+void SweepTable::set_parameters(const SpringParameters& parameters)
+{
+    for (std::size_t kind = 0; kind < parameters.size(); ++kind) {
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            parameter(i, int(kind)) = float(parameters[kind][order_[i]]);
+        }
     }
 }
 

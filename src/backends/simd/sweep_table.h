@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "backends/simd/kernels.h"
@@ -10,6 +9,9 @@ namespace springtime {
 
 Air air_of(const SimulationOptions& options);
 
+// Adds the numbers of a spring's law, as law_number_count() has them.
+void add_law_numbers(const SpringSet& springs, std::size_t spring, std::vector<float>& numbers);
+
 // A cloth in the order the kernels sweep it.
 class SweepTable {
   public:
@@ -17,17 +19,25 @@ class SweepTable {
 
     SweepCloth view() const
     {
-        return {static_cast<int>(inverse_mass_.size()), first_.data(), springs_.data(),
-                inverse_mass_.data()};
+        return {static_cast<int>(inverse_mass_.size()),
+                first_.data(),
+                springs_.data(),
+                inverse_mass_.data(),
+                range_count_,
+                laws_.empty() ? nullptr : laws_.data()};
     }
     // For each place in the sweep, the index of the spring in the cloth.
     const std::vector<int>& order() const { return order_; }
-    void set_parameters(std::span<const double> stiffness, std::span<const double> damping);
+    void set_parameters(const SpringParameters& parameters);
 
   private:
+    float& parameter(std::size_t place, int kind);
+
     std::vector<int> order_, first_;
     std::vector<SweepSpring> springs_;
     std::vector<float> inverse_mass_;
+    int range_count_;
+    std::vector<float> laws_;  // empty where springs have none
 };
 
 }  // namespace springtime
