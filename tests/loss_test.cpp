@@ -239,32 +239,49 @@ std::vector<Vec3d> clip_impulse(const Rollout& clip, const Cloth& cloth, double 
         const Vec3d a = vector_of(clip.acceleration, last + p) - vector_of(clip.acceleration, p);
         impulse[p] = cloth.mass[p] * (v + dt / 2 * a);
     }
-    for (const int p : clip.handles.particles) impulse[p] = {};
+    for (const int p : clip.handles.particles)
+        if (!std::isnan(impulse[p].x)) impulse[p] = {};
     return impulse;
 }
 
+double mean(double sum, std::size_t count)
+{
+    return sum / double(count);
+}
+
+// Over what is seen.
 LossTerms plain_terms(PlainRun<double> run, const Cloth& cloth, const Rollout& clip, int stride,
                       const std::vector<Vec3d>& target_impulse)
 {
     const std::size_t count = run.position.size(), frames = clip.frame_count;
     auto impulse = plain_impulse(run, cloth, int(frames - 1) * stride);
-    for (std::size_t p = 0; p < count; ++p) impulse[p] -= target_impulse[p];
     LossTerms terms;
-    terms.impulse = dot(impulse, impulse) / double(count);
+    std::size_t impulses = 0, forces = 0, positions = 0;
+    for (std::size_t p = 0; p < count; ++p) {
+        if (std::isnan(target_impulse[p].x)) continue;
+        const Vec3d off = impulse[p] - target_impulse[p];
+        terms.impulse += dot(off, off);
+        ++impulses;
+    }
     std::vector<bool> held(count, false);
     for (const int p : clip.handles.particles) held[p] = true;
     for (std::size_t frame = 0; frame < frames; ++frame) {
         for (int i = 0; i < stride && frame > 0; ++i) run.step();
         const auto a = run.acceleration();
         for (std::size_t p = 0; p < count; ++p) {
-            if (held[p]) continue;
             const std::size_t i = frame * count + p;
             const Vec3d f = cloth.mass[p] * (a[p] - vector_of(clip.acceleration, i));
             const Vec3d x = run.position[p] - vector_of(clip.position, i);
-            terms.force += dot(f, f) / double(count * frames);
-            terms.position += dot(x, x) / double(count * frames);
+            const bool tells_force = !std::isnan(f.x), tells_position = !std::isnan(x.x);
+            forces += tells_force;
+            positions += tells_position;
+            if (tells_force && !held[p]) terms.force += dot(f, f);
+            if (tells_position && !held[p]) terms.position += dot(x, x);
         }
     }
+    terms.impulse = mean(terms.impulse, impulses);
+    terms.force = mean(terms.force, forces);
+    terms.position = mean(terms.position, positions);
     return terms;
 }
 
@@ -287,6 +304,20 @@ struct WindyClip {
     Rollout clip;
     int stride = 1;
 };
+
+// Every seventh particle is lost in each frame after the first, another one each time, handles
+// among them, and the accelerations of two at the start.
+void lose_some(Rollout& clip)
+{
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    const std::size_t count = clip.landmark_count();
+    for (std::size_t i = count; i < clip.frame_count * count; ++i) {
+        if ((i / count + i % count) % 7 != 0) continue;
+        for (auto* values : {&clip.position, &clip.velocity, &clip.acceleration})
+            std::fill_n(values->begin() + std::ptrdiff_t(3 * i), 3, kNan);
+    }
+    for (const std::ptrdiff_t p : {9, 20}) std::fill_n(clip.acceleration.begin() + 3 * p, 3, kNan);
+}
 
 class PlainLoops : public testing::TestWithParam<int> {};
 
@@ -313,16 +344,35 @@ TEST_P(PlainLoops, GiveTheSameTerms)
     EXPECT_GE(largest_length(was), 0.1);
 }
 
+TEST_P(PlainLoops, GiveTheSameTermsThroughGaps)
+{
+    WindyClip windy(4, GetParam(), 1);
+    const LossTerms whole =
+        reference_loss(windy.guess.cloth, windy.guess.options, windy.stride, windy.clip, kAllTerms);
+    lose_some(windy.clip);
+    const Cloth& cloth = windy.guess.cloth;
+    const PlainRun<double> run(windy.guess);
+    const LossTerms expected = plain_terms(run, cloth, windy.clip, windy.stride,
+                                           clip_impulse(windy.clip, cloth, run.dt));
+    const LossTerms terms =
+        reference_loss(cloth, windy.guess.options, windy.stride, windy.clip, kAllTerms);
+    EXPECT_NEAR(terms.force / expected.force, 1, 1e-12);
+    EXPECT_NEAR(terms.position / expected.position, 1, 1e-12);
+    EXPECT_NEAR(terms.impulse / expected.impulse, 1, 1e-11);
+    EXPECT_GT(std::abs(terms.force / whole.force - 1), 1e-4);  // the lost ones did count
+    EXPECT_GT(std::abs(terms.position / whole.position - 1), 1e-4);
+    EXPECT_GT(std::abs(terms.impulse / whole.impulse - 1), 1e-4);
+}
+
 double weighted_terms(const LossWeights& weights, const LossTerms& terms)
 {
     return weights.force * terms.force + weights.impulse * terms.impulse +
            weights.position * terms.position;
 }
 
-TEST_P(PlainLoops, GiveTheGradientByCentralDifferences)
+// As with the adjoint: at h = 1e-4 both errors of the difference are small.
+void expect_gradient_by_differences(const WindyClip& windy)
 {
-    // As with the adjoint: at h = 1e-4 both errors of the difference are small.
-    const WindyClip windy(4, GetParam(), 2);
     const Cloth& cloth = windy.guess.cloth;
     PlainRun<double> run(windy.guess);
     const auto target = clip_impulse(windy.clip, cloth, run.dt);
@@ -351,6 +401,14 @@ TEST_P(PlainLoops, GiveTheGradientByCentralDifferences)
         EXPECT_LE(worst_relative_error(gradient.kinds[0], expected.kinds[0]), 2e-6);
         EXPECT_LE(worst_relative_error(gradient.kinds[1], expected.kinds[1]), 2e-6);
     }
+}
+
+TEST_P(PlainLoops, GiveTheGradientByCentralDifferences)
+{
+    WindyClip windy(4, GetParam(), 2);
+    expect_gradient_by_differences(windy);
+    lose_some(windy.clip);
+    expect_gradient_by_differences(windy);
 }
 
 TEST_P(PlainLoops, ReferenceAndFastTapeAgree)
@@ -414,7 +472,8 @@ TEST(ClipLoss, OfSeveralClipsIsTheSum)
     const WindyClip windy(3, 3, 1);
     const std::size_t springs = windy.guess.cloth.springs.spring_count();
     const auto tape = make_fast_tape(windy.guess.cloth, windy.guess.options);
-    const auto clips = several_clips(tape->lane_count() - 1);
+    auto clips = several_clips(tape->lane_count() - 1);
+    lose_some(clips[1]);  // clips with more and with fewer gaps, side by side
     const double dt = windy.guess.options.dt;
     ParameterGradient together(springs), alone(springs);
     const LossTerms terms =
@@ -594,6 +653,24 @@ TEST(DifferenceAcceleration, IsThatOfTheStepsWhenEveryStepIsStored)
     const auto end = std::ptrdiff_t(3 * count);
     EXPECT_TRUE(std::equal(result.begin(), result.begin() + end, result.begin() + end));
     EXPECT_TRUE(std::equal(result.end() - end, result.end(), result.end() - 2 * end));
+}
+
+TEST(DifferenceAcceleration, IsMissingBesideAGap)
+{
+    // Of seven frames at t^2 the fourth is lost: those beside it have no three in a row.
+    Rollout rollout;
+    for (; rollout.frame_count < 7; ++rollout.frame_count) {
+        const double t = double(rollout.frame_count);
+        append_vectors(rollout.position, {{t * t, 0, 0}});
+    }
+    for (int axis = 0; axis < 3; ++axis)
+        rollout.position[9 + axis] = std::numeric_limits<float>::quiet_NaN();
+    const auto result = difference_acceleration(rollout, 1, 1);
+    for (std::size_t f = 0; f < 7; ++f) {
+        const bool lost = f >= 2 && f <= 4;
+        EXPECT_EQ(std::isnan(result[3 * f]), lost) << f;
+        if (!lost) EXPECT_EQ(result[3 * f], 2);
+    }
 }
 
 TEST(DifferenceAcceleration, NeedsThreeFrames)

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <limits>
 #include <random>
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLandmarks = 4;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 MotionHeader sample_header()
 {
@@ -275,59 +277,119 @@ TEST_F(MotionFile, ChunksHoldWholeFramesOfAboutAQuarterMebibyte)
     H5Fclose(file);
 }
 
-TEST_F(MotionFile, VelocityIsEstimatedWhereItIsAbsent)
+TEST_F(MotionFile, VelocityMayBeAbsent)
 {
     write_sample(path);
+    EXPECT_TRUE(MotionReader(path).header().velocities);
     Edit(path).remove("/rollouts/000000/velocity");
     const MotionReader reader(path);
-    const Rollout whole = reader.read(0);
-    // x = (12 f + ...) / 3 in frame f, so v = (12 / 3) / (0.1 * 7) in every frame, ends included.
-    for (const float v : whole.velocity) {
-        // Positions below 32 m are off by 2^-20 m at most, twice that over one frame of 0.7 s.
-        EXPECT_NEAR(v, 4 / 0.7, 3e-6);
-    }
-    EXPECT_EQ(whole.velocity.size(), whole.position.size());
+    EXPECT_FALSE(reader.header().velocities);
+    EXPECT_TRUE(reader.read(0).velocity.empty());
+    EXPECT_EQ(reader.read(0).position, sample_rollout(5, 1).position);
+    expect_same(reader.read(1), moving_rollout());  // what there is stays
 }
 
-TEST_F(MotionFile, EstimatedVelocityOfAPartIsThatOfTheWhole)
+TEST_F(MotionFile, PositionsAloneComeBack)
 {
-    Rollout curved = sample_rollout(7, 0);
-    for (std::size_t i = 0; i < curved.position.size(); ++i) {
-        const float f = float(i / (kLandmarks * 3));
-        curved.position[i] = f * f * f;
-    }
-    MotionWriter writer(path, sample_header());
-    writer.append(curved);
+    MotionHeader header = sample_header();
+    header.velocities = false;
+    Rollout rollout = sample_rollout(5, 1);
+    rollout.velocity.clear();
+    rollout.acceleration.clear();
+    Rollout single = free_rollout();
+    single.velocity.clear();
+    MotionWriter writer(path, header);
+    writer.append(rollout);
+    EXPECT_EQ(error_of([&] { writer.append(single); }),
+              name + ": rollout 1 has one frame and no velocity; store velocity or more frames");
     writer.finish();
-    Edit(path).remove("/rollouts/000000/velocity");
     const MotionReader reader(path);
-    const Rollout whole = reader.read(0);
-    const std::size_t row = kLandmarks * 3;
-    const double T = 0.1 * 7;
-    // x = f^3: central (3 f^2 + 1) / T, ends 1 / T and (6^3 - 5^3) / T.
-    EXPECT_EQ(whole.velocity[0], float(1 / T));
-    EXPECT_EQ(whole.velocity[3 * row], float(28 / T));
-    EXPECT_EQ(whole.velocity[6 * row], float(91 / T));
-    for (std::size_t first = 0; first < 7; ++first) {
-        for (std::size_t count = 1; first + count <= 7; ++count) {
-            const std::vector<float> part = reader.read(0, first, count).velocity;
-            const auto begin = whole.velocity.begin() + first * row;
-            EXPECT_EQ(part, std::vector<float>(begin, begin + count * row));
+    EXPECT_FALSE(reader.header().velocities);
+    EXPECT_FALSE(reader.header().gaps);
+    expect_same(reader.read(0), rollout);
+}
+
+// NaN in all that a rollout stores of a landmark in a frame.
+void lose(Rollout& rollout, std::size_t frame, std::size_t landmark)
+{
+    for (auto* values : {&rollout.position, &rollout.velocity, &rollout.acceleration}) {
+        for (std::size_t axis = 0; axis < 3 && !values->empty(); ++axis) {
+            (*values)[3 * (frame * kLandmarks + landmark) + axis] = kNan;
         }
     }
+}
+
+Rollout zeros_for_gaps(Rollout rollout)
+{
+    for (auto* values : {&rollout.position, &rollout.velocity, &rollout.acceleration}) {
+        for (float& x : *values) x = std::isnan(x) ? 0 : x;
+    }
+    return rollout;
+}
+
+TEST_F(MotionFile, GapsComeBack)
+{
+    MotionHeader header = sample_header();
+    header.gaps = true;
+    Rollout rollout = sample_rollout(5, 1);
+    lose(rollout, 0, 3);
+    for (std::size_t f = 0; f < 5; ++f) lose(rollout, f, 1);  // never seen: inspect tells
+    MotionWriter writer(path, header);
+    writer.append(rollout);
+    writer.finish();
+    {
+        const MotionReader reader(path);
+        EXPECT_TRUE(reader.header().gaps);
+        const Rollout found = reader.read(0);
+        for (std::size_t f = 0; f < 5; ++f) {
+            for (std::size_t l = 0; l < kLandmarks; ++l) {
+                EXPECT_EQ(found.seen(f, l), l != 1 && (f > 0 || l != 3));
+            }
+        }
+        expect_same(zeros_for_gaps(found), zeros_for_gaps(rollout));
+    }
+    Edit(path).remove_attribute("gaps");
+    EXPECT_EQ(error_of([&] { MotionReader(path).read(0); }),
+              name +
+                  ": rollout 0, frame 0, landmark 1: position nan is not finite; a motion file "
+                  "holds finite numbers only, leave such a rollout out");
+}
+
+TEST_F(MotionFile, RefusesALandmarkThatIsMissingInPart)
+{
+    MotionHeader header = sample_header();
+    header.gaps = true;
+    MotionWriter writer(path, header);
+    Rollout rollout = sample_rollout(5, 0);
+    lose(rollout, 1, 2);
+    rollout.position[3 * (3 * kLandmarks + 2) + 1] = kNan;  // number 43, between 42/3 and 44/3
+    const std::string torn =
+        ": rollout 0, frame 3, landmark 2: position (14, nan, 14.666667) is missing in part; a "
+        "lost landmark has NaN in all three";
+    EXPECT_EQ(error_of([&] { writer.append(rollout); }), name + torn);
+    Rollout endless = sample_rollout(5, 0);
+    endless.velocity[7] = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(error_of([&] { writer.append(endless); }),
+              name +
+                  ": rollout 0, frame 0, landmark 2: velocity inf is not finite; a motion file "
+                  "holds finite numbers only, leave such a rollout out");
+    writer.append(sample_rollout(5, 0));
+    writer.finish();
+    Edit(path).overwrite("/rollouts/000000/position", rollout.position);
+    EXPECT_EQ(error_of([&] { MotionReader(path).read(0); }), name + torn);
 }
 
 TEST_F(MotionFile, StateOfAFrame)
 {
     const MotionHeader header = sample_header();
     const Rollout rollout = sample_rollout(5, 1);
-    const State state = rollout.state(3, header.frame_interval());
+    const State state = rollout.state(3, header);
     EXPECT_DOUBLE_EQ(state.time, 3 * 0.7);
     ASSERT_EQ(state.position.size(), kLandmarks);
     // Landmark 2 of frame 3 starts at number (3 * 4 + 2) * 3 = 42.
     EXPECT_EQ(state.position[2].y, rollout.position[43]);
     EXPECT_EQ(state.velocity[2].z, rollout.velocity[44]);
-    EXPECT_EQ(error_of([&] { rollout.state(5, header.frame_interval()); }),
+    EXPECT_EQ(error_of([&] { rollout.state(5, header); }),
               "rollout: frame 5 asked for, but it has 5; count from 0");
 }
 

@@ -50,6 +50,11 @@ void print_rollout(const Rollout& rollout)
         const Vec3d x = handles.key_position[i];
         keys += (i + 1.0) * (x.x + 2 * x.y + 3 * x.z);
     }
+    std::size_t missing = 0;
+    for (std::size_t f = 0; f < rollout.frame_count; ++f) {
+        for (std::size_t l = 0; l < rollout.landmark_count(); ++l) missing += !rollout.seen(f, l);
+    }
+    fmt::print("missing {}\n", missing);
     fmt::print("rollout {} {} {} {} {} {} {} {} {}\n", rollout.frame_count,
                checksum(rollout.position), checksum(rollout.velocity), rollout.acceleration.size(),
                checksum(rollout.acceleration), handles.particles.size(), particles,

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/random.h"
+#include "error_of.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -675,6 +676,64 @@ TEST(Resample, MovingHandlesFollowTheObservedPath)
     const Rollout free = Resampler(small.landmarks, {{0, 0}}).apply(small.rollout, 0.04);
     EXPECT_TRUE(free.handles.particles.empty());
     EXPECT_FALSE(free.handles.moving());
+}
+
+TEST(Resample, WhatIsMissingIsSoWhereItCounts)
+{
+    // Landmark 2 counts for particle 1 alone: its weight in particle 2, on the edge beside, is zero.
+    SmallCase small;
+    const Rollout whole = Resampler(small.landmarks, small.particles).apply(small.rollout, 0.04);
+    for (auto* values : {&small.rollout.position, &small.rollout.acceleration})
+        std::fill_n(values->begin() + 12 + 6, 3, std::numeric_limits<float>::quiet_NaN());
+    small.rollout.velocity.clear();
+    const Rollout found = Resampler(small.landmarks, small.particles).apply(small.rollout, 0.04);
+    EXPECT_TRUE(found.velocity.empty());
+    for (std::size_t i = 0; i < 36; ++i) {
+        const bool lost = i / 3 == 4 + 1;  // frame 1, particle 1
+        EXPECT_EQ(std::isnan(found.position[i]), lost);
+        EXPECT_EQ(std::isnan(found.acceleration[i]), lost);
+        if (!lost) EXPECT_EQ(found.position[i], whole.position[i]);
+    }
+}
+
+TEST(Resample, HandlesGoStraightThroughGaps)
+{
+    // Landmark 1 is a handle at 0, 1, 4, 9, 16, 25 m, seen at 1, 4 and 25 only.
+    const std::vector<SheetPoint> landmarks{{0, 0}, {1, 0}, {0, 1}};
+    Rollout rollout;
+    rollout.frame_count = 6;
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    for (const float x : {nan, 1.f, 4.f, nan, nan, 25.f}) {
+        for (const float value : {0.f, 0.f, 0.f, x, 2 * x, -x, 0.f, 0.f, 0.f})
+            rollout.position.push_back(value);
+    }
+    rollout.handles = {{1}, {0, 1}, {{0, 0, 0}, {1, 1, 1}}};
+    const Resampler resampler(landmarks, {{0, 0}, {1, 0}});
+    const Handles handles = resampler.apply(rollout, 0.5).handles;
+    EXPECT_EQ(handles.particles, std::vector<int>{1});
+    ASSERT_EQ(handles.key_position.size(), 6u);
+    const std::vector<double> expected{1, 1, 4, 11, 18, 25};
+    for (std::size_t f = 0; f < 6; ++f) {
+        EXPECT_EQ(length(handles.key_position[f] - expected[f] * Vec3d{1, 2, -1}), 0);
+    }
+    for (std::size_t f = 0; f < 6; ++f) std::fill_n(&rollout.position[9 * f + 3], 3, nan);
+    EXPECT_EQ(error_of([&] { resampler.apply(rollout, 0.5); }),
+              "resample: a handle hangs on landmark 1, which is missing in all 6 frames; leave "
+              "that landmark out of the motion");
+}
+
+TEST(Resample, StatesMapAsFramesDo)
+{
+    const SmallCase small;
+    const Resampler resampler(small.landmarks, small.particles);
+    const State found = resampler.apply(small.rollout.state(1, 0.04));
+    const State expected = resampler.apply(small.rollout, 0.04).state(1, 0.04);
+    EXPECT_EQ(found.time, expected.time);
+    ASSERT_EQ(found.position.size(), 4u);
+    for (std::size_t p = 0; p < 4; ++p) {
+        EXPECT_EQ(length(found.position[p] - expected.position[p]), 0);
+        EXPECT_EQ(length(found.velocity[p] - expected.velocity[p]), 0);
+    }
 }
 
 TEST(Resample, RolloutsMustFitTheLandmarks)

@@ -197,19 +197,37 @@ int inspect_cloth(const InspectArguments& arguments)
 struct MotionRanges {
     std::size_t rollouts_read = 0;
     Range frames, handles, x, y, z, speed, acceleration;
+    std::size_t places = 0, missing = 0;                          // landmarks in all frames
+    std::vector<std::pair<std::size_t, std::size_t>> never_seen;  // rollout and landmark
+
+    double gap_share() const { return places == 0 ? 0 : double(missing) / double(places); }
 };
 
-void add_rollout(MotionRanges& ranges, const Rollout& rollout)
+void count_gaps(MotionRanges& ranges, const Rollout& rollout, std::size_t number)
+{
+    for (std::size_t l = 0; l < rollout.landmark_count(); ++l) {
+        std::size_t missing = 0;
+        for (std::size_t f = 0; f < rollout.frame_count; ++f) missing += !rollout.seen(f, l);
+        ranges.places += rollout.frame_count;
+        ranges.missing += missing;
+        if (missing == rollout.frame_count) ranges.never_seen.push_back({number, l});
+    }
+}
+
+void add_rollout(MotionRanges& ranges, const Rollout& rollout, std::size_t number)
 {
     ++ranges.rollouts_read;
     ranges.handles.add(double(rollout.handles.particles.size()));
+    count_gaps(ranges, rollout, number);
     for (std::size_t i = 0; i < rollout.position.size(); i += 3) {
+        if (std::isnan(rollout.position[i])) continue;
         ranges.x.add(rollout.position[i]);
         ranges.y.add(rollout.position[i + 1]);
         ranges.z.add(rollout.position[i + 2]);
     }
     const auto norms = [](const std::vector<float>& values, Range& range) {
         for (std::size_t i = 0; i < values.size(); i += 3) {
+            if (std::isnan(values[i])) continue;
             range.add(std::hypot(values[i], values[i + 1], values[i + 2]));
         }
     };
@@ -226,7 +244,8 @@ MotionRanges ranges_of(const MotionReader& motion, const InspectArguments& argum
     const std::size_t reads = arguments.full ? count : std::min(count, kSample);
     ProgressBar bar("inspect", "rollouts", arguments.common.quiet);
     for (std::size_t i = 0; i < reads; ++i) {
-        add_rollout(ranges, motion.read(i * count / reads));
+        const std::size_t number = i * count / reads;
+        add_rollout(ranges, motion.read(number), number);
         if (!bar.show(double(i + 1), double(reads))) throw Failure("interrupted");
     }
     return ranges;
@@ -241,6 +260,9 @@ nlohmann::json motion_json(const MotionReader& motion, const MotionRanges& range
                           {"rollouts", motion.rollout_count()},
                           {"rollouts_planned", header.rollouts_planned},
                           {"contact", header.contact},
+                          {"velocities", header.velocities},
+                          {"gaps", ranges.gap_share()},
+                          {"never_seen", ranges.never_seen},
                           {"landmarks", header.landmark_count()},
                           {"particles", nullptr},
                           {"springs", nullptr},
@@ -272,6 +294,21 @@ nlohmann::json motion_json(const MotionReader& motion, const MotionRanges& range
     return result;
 }
 
+void print_seen(const MotionHeader& header, const MotionRanges& ranges)
+{
+    fmt::print("stored     {}", header.velocities ? "positions and velocities" : "positions only");
+    if (header.gaps) fmt::print("; {:.3g} % missing", 100 * ranges.gap_share());
+    fmt::print("\n");
+    constexpr std::size_t kMost = 8;
+    for (std::size_t i = 0; i < std::min(kMost, ranges.never_seen.size()); ++i) {
+        const auto& [rollout, landmark] = ranges.never_seen[i];
+        fmt::print("           landmark {} is never seen in rollout {}\n", landmark, rollout);
+    }
+    if (ranges.never_seen.size() > kMost) {
+        fmt::print("           and {} more like it\n", ranges.never_seen.size() - kMost);
+    }
+}
+
 void print_motion(const std::string& file, const MotionReader& motion, const MotionRanges& ranges)
 {
     const MotionHeader& header = motion.header();
@@ -287,6 +324,7 @@ void print_motion(const std::string& file, const MotionReader& motion, const Mot
                header.dt, header.stride);
     fmt::print("landmarks  {}, {:.0f} to {:.0f} of them handles\n", header.landmark_count(),
                ranges.handles.low, ranges.handles.high);
+    print_seen(header, ranges);
     fmt::print("sheet      {:.6g} m x {:.6g} m, {:.6g} kg\n", header.sheet.length,
                header.sheet.width, header.sheet.mass);
     fmt::print(

@@ -61,8 +61,10 @@ Start stored_start(const std::string& text, const Cloth& cloth)
         throw Error("{}: {} landmarks, but the cloth has {} particles; a start needs one each",
                     path, header.landmark_count(), cloth.particle_count());
     }
-    const Rollout first = motion.read(rollout, 0, 1);
-    return {first.state(0, header.frame_interval()), first.handles, header.environment, header.dt};
+    // A state that is not stored is estimated from the frames after it, and gaps may be long.
+    const bool stored = header.velocities && !header.gaps;
+    const Rollout first = motion.read(rollout, 0, stored ? 1 : motion.frame_count(rollout));
+    return {first.state(0, header), first.handles, header.environment, header.dt};
 }
 
 // Handles of all that --pin and --handles name; what stands in the path file wins.

@@ -57,6 +57,19 @@ void print_result(const TrainArguments& arguments, const TrainingOutcome& outcom
                outcome.folder.string());
 }
 
+void remark_on(const MotionHeader& header, const TrainOptions& options, const CommonOptions& common)
+{
+    const bool by_force =
+        std::any_of(options.passes.begin(), options.passes.end(), [](const TrainPass& pass) {
+            return pass.weights.force > 0 || pass.weights.impulse > 0;
+        });
+    if (header.velocities || !by_force) return;
+    note(common,
+         "this motion holds positions only, and forces are their second differences, which noise "
+         "drowns; the position loss does without: --position-weight 1 --force-weight 0 "
+         "--impulse-weight 0");
+}
+
 int run_train(const TrainArguments& arguments)
 {
     if (arguments.motion.empty()) {
@@ -68,6 +81,7 @@ int run_train(const TrainArguments& arguments)
     {
         const MotionReader reader(arguments.motion);
         check_train(options, source_of(reader));
+        remark_on(reader.header(), options, arguments.common);
     }
     std::string config =
         merged_config(*arguments.app, {"out", "resume", "motion", "threads", "quiet", "json"});

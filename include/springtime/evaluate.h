@@ -12,14 +12,16 @@
 namespace springtime {
 
 // Distance between a motion and its target. At a frame it is the root of the mean over particles of
-// the squared distance; mean and standard deviation are over all frames of all rollouts. [m]
+// the squared distance; mean and standard deviation are over all frames of all rollouts. Particles
+// whose target is missing do not count, nor do frames in which no target is seen. [m]
 struct MotionError {
     double mean = 0, std = 0;
-    std::vector<double> per_rollout;  // mean over the frames of each
-    std::vector<double> over_time;    // mean over the rollouts that reach each frame
+    std::vector<double> per_rollout;  // mean over the frames of each; NaN when none counts
+    std::vector<double> over_time;    // mean over the rollouts that reach each frame, likewise
 };
 
-// The surrogate runs by itself from the start of every rollout, with its handles, and is compared
+// The surrogate runs by itself from the start of every rollout, which is estimated where it is not
+// stored (Rollout::state), with its handles, and is compared
 // with the landmarks resampled to its particles. A rollout in which it blows up is a Failure that
 // names it. The environment, step and stride are those of the motion; each step may be cut into
 // sub-steps, for a cloth that needs shorter ones than the source.

@@ -34,6 +34,9 @@ struct MotionHeader {
 // One motion of the landmarks. Arrays are frames x landmarks x 3. A landmark that is missing in a
 // frame has NaN in all three coordinates of its position there, and of all else that is stored.
 struct Rollout {
+    // Frames that an estimated state is taken from: two more than a quadratic needs.
+    static constexpr std::size_t kStateFrames = 5;
+
     std::size_t frame_count = 0;
     std::vector<float> position;      // [m]
     std::vector<float> velocity;      // [m/s]; empty when positions are all there is
@@ -44,7 +47,7 @@ struct Rollout {
     bool seen(std::size_t frame, std::size_t landmark) const;
     // Position and velocity of one frame. The time counts from the first. What is stored is taken
     // as it is. Without velocities, and where a landmark is missing, a quadratic in time through
-    // the five frames nearest to it that show the landmark says both; the velocity is then that of
+    // the kStateFrames nearest to it that show the landmark says both; the velocity is then that of
     // the half step before, at t - dt/2, as the integrator has it: v = (x[n] - x[n-1]) / dt. Fewer
     // frames give a line, a single one rest. Throws Error naming a landmark that no frame shows.
     State state(std::size_t frame, double frame_interval, double dt = 0) const;

@@ -22,10 +22,9 @@ bool is_whole(const Vec3d& a)
 
 // The frames around one moment that show a landmark. Times count in frames from that moment.
 struct NearFrames {
-    static constexpr std::size_t kMost = 5;  // two more than a quadratic needs: noise halves
     std::size_t count = 0;
-    std::array<double, kMost> time{};
-    std::array<Vec3d, kMost> position{};
+    std::array<double, Rollout::kStateFrames> time{};
+    std::array<Vec3d, Rollout::kStateFrames> position{};
 };
 
 // The nearest ones, of two as near the earlier one first.
@@ -34,13 +33,13 @@ NearFrames near_frames(const Rollout& rollout, std::size_t frame, std::size_t la
     const std::size_t landmarks = rollout.landmark_count(), last = rollout.frame_count - 1;
     NearFrames near;
     const auto take = [&](std::size_t f) {
-        if (near.count == NearFrames::kMost || !rollout.seen(f, landmark)) return;
+        if (near.count == Rollout::kStateFrames || !rollout.seen(f, landmark)) return;
         near.time[near.count] = double(f) - double(frame);
         near.position[near.count++] = vector_at(rollout.position, f * landmarks + landmark);
     };
     take(frame);
     for (std::size_t away = 1; away <= std::max(frame, last - frame); ++away) {
-        if (near.count == NearFrames::kMost) break;
+        if (near.count == Rollout::kStateFrames) break;
         if (away <= frame) take(frame - away);
         if (away <= last - frame) take(frame + away);
     }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "data/triangle_search.h"
 #include "springtime/error.h"
@@ -171,7 +172,7 @@ void check_rollout(const Rollout& rollout, std::size_t landmarks, double frame_i
             values.size(), what, rollout.frame_count, landmarks, needed);
     };
     check(rollout.position, "position");
-    check(rollout.velocity, "velocity");
+    if (!rollout.velocity.empty()) check(rollout.velocity, "velocity");
     if (!rollout.acceleration.empty()) check(rollout.acceleration, "acceleration");
     check_handles(rollout.handles, landmarks, "resample");
     if (!std::isfinite(frame_interval) || !(frame_interval > 0)) {
@@ -210,14 +211,60 @@ bool any_hangs_free(const std::vector<int>& particles, const std::vector<int>& h
     });
 }
 
-// One key per frame.
-void follow_frames(Handles& handles, const Rollout& rollout, std::size_t particle_count,
-                   double frame_interval)
+// Draws a landmark's path through its gaps: straight from the frame before to the frame after, and
+// standing still before the first and after the last.
+void bridge_gaps(Rollout& rollout, std::size_t landmark)
 {
-    for (std::size_t frame = 0; frame < rollout.frame_count; ++frame) {
+    const std::size_t row = 3 * rollout.landmark_count();
+    float* x = &rollout.position[3 * landmark];
+    std::optional<std::size_t> before;
+    const auto lead_to = [&](std::size_t to) {
+        for (std::size_t f = before ? *before + 1 : 0; f < to; ++f) {
+            const double part = before ? double(f - *before) / double(to - *before) : 1;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                const double there = x[to * row + axis];
+                const double here = before ? x[*before * row + axis] : there;
+                x[f * row + axis] = float(here + part * (there - here));
+            }
+        }
+    };
+    for (std::size_t f = 0; f < rollout.frame_count; ++f) {
+        if (std::isnan(x[f * row])) continue;
+        lead_to(f);
+        before = f;
+    }
+    if (!before) {
+        throw Error(
+            "resample: a handle hangs on landmark {}, which is missing in all {} frames; leave "
+            "that landmark out of the motion",
+            landmark, rollout.frame_count);
+    }
+    for (std::size_t f = *before + 1; f < rollout.frame_count; ++f) {
+        std::copy_n(x + *before * row, 3, x + f * row);
+    }
+}
+
+// The rollout without gaps in the paths that the particles follow.
+Rollout bridged(const Rollout& rollout, const std::vector<int>& particles,
+                const std::vector<Resampler::Weights>& weights)
+{
+    Rollout result = rollout;
+    for (const int p : particles) {
+        for (int j = 0; j < 3; ++j) {
+            if (weights[p].weight[j] != 0) bridge_gaps(result, weights[p].landmark[j]);
+        }
+    }
+    return result;
+}
+
+// One key per frame.
+void follow_frames(Handles& handles, const std::vector<float>& position, std::size_t frame_count,
+                   std::size_t particle_count, double frame_interval)
+{
+    for (std::size_t frame = 0; frame < frame_count; ++frame) {
         handles.key_time.push_back(double(frame) * frame_interval);
         for (const int particle : handles.particles) {
-            const float* x = &rollout.position[3 * (frame * particle_count + particle)];
+            const float* x = &position[3 * (frame * particle_count + particle)];
             handles.key_position.push_back({x[0], x[1], x[2]});
         }
     }
@@ -238,9 +285,32 @@ Rollout Resampler::apply(const Rollout& rollout, double frame_interval) const
     const bool moves = rollout.handles.moving() ||
                        any_hangs_free(result.handles.particles, rollout.handles.particles,
                                       landmark_count_, weights_);
-    if (moves && !result.handles.particles.empty())
-        follow_frames(result.handles, result, particle_count(), frame_interval);
+    if (!moves || result.handles.particles.empty()) return result;
+    const bool gaps = std::any_of(rollout.position.begin(), rollout.position.end(),
+                                  [](float x) { return std::isnan(x); });
+    follow_frames(
+        result.handles,
+        gaps ? apply(bridged(rollout, result.handles.particles, weights_).position)
+             : result.position,
+        result.frame_count, particle_count(), frame_interval);
     return result;
+}
+
+State Resampler::apply(const State& state) const
+{
+    const auto carried = [&](const std::vector<Vec3d>& field) {
+        std::vector<float> numbers;
+        for (const Vec3d& a : field) {
+            for (int axis = 0; axis < 3; ++axis) numbers.push_back(float(a[axis]));
+        }
+        const std::vector<float> values = apply(numbers);
+        std::vector<Vec3d> result;
+        for (std::size_t i = 0; i < values.size(); i += 3) {
+            result.push_back({values[i], values[i + 1], values[i + 2]});
+        }
+        return result;
+    };
+    return {state.time, carried(state.position), carried(state.velocity)};
 }
 
 double sheet_rmse(const Cloth& cloth, const State& state, const Cloth& other,

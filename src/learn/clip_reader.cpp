@@ -1,8 +1,86 @@
 #include "learn/clip_reader.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "learn/loss.h"
 
 namespace springtime {
+
+namespace {
+
+// A clip with frames around it.
+struct Window {
+    Rollout rollout;
+    std::size_t clip_start = 0;  // frame
+};
+
+// Whether every landmark is seen often enough near a frame for its state there to be estimated.
+bool tells_state(const Rollout& rollout, std::size_t frame, std::size_t margin)
+{
+    const std::size_t first = frame > margin ? frame - margin : 0;
+    const std::size_t end = std::min(frame + margin + 1, rollout.frame_count);
+    for (std::size_t l = 0; l < rollout.landmark_count(); ++l) {
+        std::size_t seen = 0;
+        for (std::size_t f = first; f < end; ++f) seen += rollout.seen(f, l);
+        if (seen < Rollout::kStateFrames) return false;
+    }
+    return true;
+}
+
+// As many frames around a clip as make the states at its ends those of the whole rollout.
+Window window_around(const MotionSource& motion, const Clip& clip, std::size_t intervals)
+{
+    const std::size_t frames = motion.frame_counts[clip.rollout];
+    for (std::size_t margin = Rollout::kStateFrames - 1;; margin *= 2) {
+        const std::size_t first = clip.first_frame > margin ? clip.first_frame - margin : 0;
+        const std::size_t end = std::min(clip.first_frame + intervals + margin + 1, frames);
+        Window window{motion.read(clip.rollout, first, end - first), clip.first_frame - first};
+        const bool whole = first == 0 && end == frames;
+        if (whole || (tells_state(window.rollout, window.clip_start, margin) &&
+                      tells_state(window.rollout, window.clip_start + intervals, margin))) {
+            return window;
+        }
+    }
+}
+
+// Frames first .. first + count - 1; times count from the first of them.
+Rollout cut(const Rollout& rollout, std::size_t first, std::size_t count, double frame_interval)
+{
+    const std::size_t row = 3 * rollout.landmark_count();
+    const auto frames = [&](const std::vector<float>& values) {
+        if (values.empty()) return values;
+        const auto begin = values.begin() + std::ptrdiff_t(first * row);
+        return std::vector<float>(begin, begin + std::ptrdiff_t(count * row));
+    };
+    Rollout part{count, frames(rollout.position), frames(rollout.velocity),
+                 frames(rollout.acceleration), rollout.handles};
+    for (double& time : part.handles.key_time) time -= double(first) * frame_interval;
+    return part;
+}
+
+void put_frame(std::vector<float>& values, std::size_t frame, const std::vector<Vec3d>& from)
+{
+    float* to = &values[3 * frame * from.size()];
+    for (const Vec3d& a : from) {
+        for (int axis = 0; axis < 3; ++axis) *to++ = float(a[axis]);
+    }
+}
+
+// Velocities in the last frame alone, of those that are seen there.
+std::vector<float> last_velocity(const Rollout& clip, const State& last)
+{
+    const std::size_t row = 3 * last.velocity.size();
+    std::vector<float> result(clip.position.size(), std::numeric_limits<float>::quiet_NaN());
+    put_frame(result, clip.frame_count - 1, last.velocity);
+    for (std::size_t i = result.size() - row; i < result.size(); ++i) {
+        if (std::isnan(clip.position[i])) result[i] = clip.position[i];
+    }
+    return result;
+}
+
+}  // namespace
 
 ClipReader::ClipReader(const MotionSource& motion, const Resampler& resampler,
                        std::size_t intervals)
@@ -12,6 +90,7 @@ ClipReader::ClipReader(const MotionSource& motion, const Resampler& resampler,
 
 Rollout ClipReader::read(const Clip& clip) const
 {
+    if (!motion_->header.velocities || motion_->header.gaps) return read_observed(clip);
     const double interval = motion_->header.frame_interval();
     Rollout target =
         resampler_->apply(motion_->read(clip.rollout, clip.first_frame, intervals_ + 1), interval);
@@ -19,6 +98,27 @@ Rollout ClipReader::read(const Clip& clip) const
         target.acceleration =
             difference_acceleration(target, resampler_->particle_count(), interval);
     }
+    return target;
+}
+
+Rollout ClipReader::read_observed(const Clip& clip) const
+{
+    const MotionHeader& header = motion_->header;
+    const double interval = header.frame_interval();
+    const Window window = window_around(*motion_, clip, intervals_);
+    const auto state_at = [&](std::size_t frame) {
+        return resampler_->apply(window.rollout.state(window.clip_start + frame, header));
+    };
+    Rollout target = cut(resampler_->apply(window.rollout, interval), window.clip_start,
+                         intervals_ + 1, interval);
+    if (target.acceleration.empty()) {
+        target.acceleration =
+            difference_acceleration(target, resampler_->particle_count(), interval);
+    }
+    if (target.velocity.empty()) target.velocity = last_velocity(target, state_at(intervals_));
+    const State start = state_at(0);
+    put_frame(target.position, 0, start.position);
+    put_frame(target.velocity, 0, start.velocity);
     return target;
 }
 

@@ -9,7 +9,9 @@
 
 namespace springtime {
 
-// Clips as the learner wants them: resampled to the surrogate, with accelerations.
+// Clips as the learner wants them: resampled to the surrogate, with accelerations. Where positions
+// are all there is, or landmarks are missing, the first frame becomes the estimated start, and
+// velocities are there in the first frame and the last; what no frame shows stays missing.
 class ClipReader {
   public:
     ClipReader(const MotionSource& motion, const Resampler& resampler, std::size_t intervals);
@@ -19,6 +21,8 @@ class ClipReader {
     std::size_t intervals() const { return intervals_; }
 
   private:
+    Rollout read_observed(const Clip& clip) const;
+
     const MotionSource* motion_;
     const Resampler* resampler_;
     std::size_t intervals_;

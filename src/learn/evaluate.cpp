@@ -50,8 +50,9 @@ void check_motion(const Cloth& surrogate, const MotionSource& motion)
 // Rollouts of a motion, one at a time, at the particles of the surrogate.
 class TargetReader {
   public:
-    TargetReader(const Cloth& surrogate, const MotionSource& motion)
-        : motion_(motion), resampler_(motion.header.rest, surrogate.rest)
+    // The surrogate runs with steps of `dt`.
+    TargetReader(const Cloth& surrogate, const MotionSource& motion, double dt)
+        : motion_(motion), dt_(dt), resampler_(motion.header.rest, surrogate.rest)
     {
     }
 
@@ -60,8 +61,9 @@ class TargetReader {
     {
         Rollout landmarks = read_source(rollout);
         landmarks.acceleration.clear();  // nothing here looks at it
-        Rollout particles = resampler_.apply(landmarks, motion_.header.frame_interval());
-        State start = particles.state(0, motion_.header.frame_interval());
+        const double interval = motion_.header.frame_interval();
+        State start = resampler_.apply(landmarks.state(0, interval, dt_));
+        Rollout particles = resampler_.apply(landmarks, interval);
         return {rollout, particles.frame_count, std::move(particles.position), std::move(start),
                 std::move(particles.handles)};
     }
@@ -74,22 +76,28 @@ class TargetReader {
     }
 
     const MotionSource& motion_;
+    double dt_;
     Resampler resampler_;
     mutable std::mutex mutex_;
 };
 
-// sqrt(1/n sum |x - x*|^2) over the n particles of a frame, x* being the target. [m]
+// sqrt(1/n sum |x - x*|^2) over the n particles of a frame whose target x* is seen; NaN when none
+// is. [m]
 double frame_error(const std::vector<Vec3d>& position, const Target& target, std::size_t frame)
 {
     const float* x = &target.position[3 * frame * position.size()];
     double sum = 0;
+    std::size_t seen = 0;
     for (std::size_t p = 0; p < position.size(); ++p) {
+        if (std::isnan(x[3 * p])) continue;
         const Vec3d difference = position[p] - Vec3d{x[3 * p], x[3 * p + 1], x[3 * p + 2]};
         sum += dot(difference, difference);
+        ++seen;
     }
-    return std::sqrt(sum / double(position.size()));
+    return seen > 0 ? std::sqrt(sum / double(seen)) : std::nan("");
 }
 
+// Frames in which nothing is seen have no error and do not count.
 MotionError summary_of(const std::vector<FrameErrors>& rollouts)
 {
     MotionError error;
@@ -101,19 +109,32 @@ MotionError summary_of(const std::vector<FrameErrors>& rollouts)
             reached.resize(frames.size());
             error.over_time.resize(frames.size());
         }
+        double rollout_sum = 0;
+        std::size_t seen = 0;
         for (std::size_t f = 0; f < frames.size(); ++f) {
+            if (std::isnan(frames[f])) continue;
             error.over_time[f] += frames[f];
             ++reached[f];
+            rollout_sum += frames[f];
+            ++seen;
         }
-        const double rollout_sum = std::accumulate(frames.begin(), frames.end(), 0.0);
-        error.per_rollout.push_back(rollout_sum / double(frames.size()));
+        error.per_rollout.push_back(seen > 0 ? rollout_sum / double(seen) : std::nan(""));
         sum += rollout_sum;
-        count += frames.size();
+        count += seen;
     }
-    for (std::size_t f = 0; f < reached.size(); ++f) error.over_time[f] /= reached[f];
+    if (count == 0) {
+        throw Error(
+            "evaluate: no frame shows any particle of the surrogate whole; choose a grid whose "
+            "particles lie on landmarks, or motion with fewer gaps");
+    }
+    for (std::size_t f = 0; f < reached.size(); ++f) {
+        error.over_time[f] = reached[f] > 0 ? error.over_time[f] / reached[f] : std::nan("");
+    }
     error.mean = sum / double(count);
     for (const FrameErrors& frames : rollouts) {
-        for (const double e : frames) squares += (e - error.mean) * (e - error.mean);
+        for (const double e : frames) {
+            if (!std::isnan(e)) squares += (e - error.mean) * (e - error.mean);
+        }
     }
     error.std = std::sqrt(squares / double(count));
     return error;
@@ -126,7 +147,7 @@ template <class Shift>
 MotionError shifted_error(const Cloth& surrogate, const MotionSource& motion, Shift shift)
 {
     check_motion(surrogate, motion);
-    const TargetReader reader(surrogate, motion);
+    const TargetReader reader(surrogate, motion, motion.header.dt);
     std::vector<FrameErrors> errors(motion.frame_counts.size());
     for (std::size_t r = 0; r < errors.size(); ++r) {
         const Target target = reader.read(r);
@@ -163,7 +184,7 @@ class Evaluation {
     Evaluation(const Cloth& surrogate, const MotionSource& motion, Device device, int threads,
                const ProgressHook& progress, int substeps)
         : surrogate_(surrogate),
-          reader_(surrogate, motion),
+          reader_(surrogate, motion, motion.header.dt / substeps),
           step_{motion.header.dt / substeps, motion.header.environment, device},
           stride_(motion.header.stride * substeps),
           threads_(thread_count(threads)),

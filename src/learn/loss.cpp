@@ -11,16 +11,39 @@ namespace springtime {
 
 namespace {
 
+// One weight per lane, which is the innermost index of the values.
 template <class Real>
-double square_sum(const std::vector<Real>& values)
+double square_sum(const std::vector<Real>& values, const std::vector<double>& weight)
 {
     double sum = 0;
-    for (const Real value : values) sum += double(value) * double(value);
+    for (std::size_t i = 0; i < values.size(); i += weight.size()) {
+        for (std::size_t lane = 0; lane < weight.size(); ++lane) {
+            sum += weight[lane] * (double(values[i + lane]) * double(values[i + lane]));
+        }
+    }
     return sum;
 }
 
+// Differences are zero where a target is missing. This makes a mean over all of them one over those
+// that are seen.
+double weight_of_seen(std::size_t seen, std::size_t all)
+{
+    return seen > 0 ? double(all) / double(seen) : 0;
+}
+
+std::size_t count_seen(const std::vector<float>& targets)
+{
+    return std::size_t(std::count_if(targets.begin(), targets.end(),
+                                     [](float target) { return !std::isnan(target); }));
+}
+
+double difference(double value, float target)
+{
+    return std::isnan(target) ? 0 : value - target;
+}
+
 // Some clips side by side, there and back. Differences to the targets are kept for every frame, in
-// the layout of the tape, zero on handles.
+// the layout of the tape, zero on handles and where a target is missing.
 template <class Real>
 class ClipRun {
   public:
@@ -37,6 +60,9 @@ class ClipRun {
           numbers_(3 * mass.size()),
           frames_(clips[0]->frame_count),
           free_(mass.size() * clips.size(), 1),
+          force_weight_(tape.lane_count(), 1),
+          impulse_weight_(tape.lane_count(), 1),
+          position_weight_(tape.lane_count(), 1),
           force_(frames_),
           position_(frames_),
           impulse_(weights.impulse != 0 ? numbers_ * tape.lane_count() : 0)
@@ -44,6 +70,7 @@ class ClipRun {
         for (std::size_t c = 0; c < clips.size(); ++c) {
             SPRINGTIME_ASSERT(clips[c]->frame_count == frames_);
             for (const int p : clips[c]->handles.particles) free_[p * clips.size() + c] = 0;
+            weigh_seen(c);
         }
     }
 
@@ -54,17 +81,17 @@ class ClipRun {
         for (std::size_t f = 0; f < frames_; ++f) {
             if (f > 0) tape_.advance(stride_);
             if (looks_at_force(f)) compare_force(f);
-            if (weights_.force != 0) terms.force += square_sum(force_[f]);
+            if (weights_.force != 0) terms.force += square_sum(force_[f], force_weight_);
             if (weights_.position != 0) {
                 compare_position(f);
-                terms.position += square_sum(position_[f]);
+                terms.position += square_sum(position_[f], position_weight_);
             }
             if (weights_.impulse != 0 && is_end(f)) add_impulse(f);
         }
         const double particles = double(mass_.size());
         terms.force /= particles * double(frames_);
         terms.position /= particles * double(frames_);
-        terms.impulse = square_sum(impulse_) / particles;
+        terms.impulse = square_sum(impulse_, impulse_weight_) / particles;
         terms.total = weights_.force * terms.force + weights_.impulse * terms.impulse +
                       weights_.position * terms.position;
         // A blow-up may stay finite for a while; its loss means nothing.
@@ -108,6 +135,34 @@ class ClipRun {
         return frame == 0 ? -1 : 1;
     }
 
+    void weigh_seen(std::size_t c)
+    {
+        const Rollout& clip = *clips_[c];
+        const std::size_t all = frames_ * numbers_;
+        SPRINGTIME_ASSERT(clip.position.size() == all);
+        if (weights_.position != 0) {
+            position_weight_[c] = weight_of_seen(count_seen(clip.position), all);
+        }
+        if (weights_.force != 0 || weights_.impulse != 0) {
+            SPRINGTIME_ASSERT(clip.acceleration.size() == all);
+            force_weight_[c] = weight_of_seen(count_seen(clip.acceleration), all);
+        }
+        if (weights_.impulse != 0) {
+            SPRINGTIME_ASSERT(clip.velocity.size() == all);
+            std::size_t told = 0;
+            for (std::size_t j = 0; j < numbers_; ++j) told += tells_impulse(clip, j);
+            impulse_weight_[c] = weight_of_seen(told, numbers_);
+        }
+    }
+
+    // Both ends are needed.
+    bool tells_impulse(const Rollout& clip, std::size_t j) const
+    {
+        const std::size_t last = (frames_ - 1) * numbers_ + j;
+        return !std::isnan(clip.velocity[j]) && !std::isnan(clip.velocity[last]) &&
+               !std::isnan(clip.acceleration[j]) && !std::isnan(clip.acceleration[last]);
+    }
+
     // Calls visit(index in the tape's layout, clip, index in a frame of the rollout, particle) for
     // the numbers of all free particles.
     template <class Visit>
@@ -125,7 +180,7 @@ class ClipRun {
     {
         tape_.begin(int(frames_ - 1) * stride_);
         for (std::size_t c = 0; c < clips_.size(); ++c) {
-            tape_.load(int(c), clips_[c]->state(0, dt_ * stride_), clips_[c]->handles);
+            tape_.load(int(c), clips_[c]->state(0, dt_ * stride_, dt_), clips_[c]->handles);
         }
     }
 
@@ -134,8 +189,8 @@ class ClipRun {
         const auto a = tape_.acceleration();
         force_[f].assign(a.size(), Real(0));
         for_each_free([&](auto i, auto c, auto j, auto p) {
-            const double target = clips_[c]->acceleration[f * numbers_ + j];
-            force_[f][i] = Real(mass_[p] * (double(a[i]) - target));
+            const float target = clips_[c]->acceleration[f * numbers_ + j];
+            force_[f][i] = Real(mass_[p] * difference(double(a[i]), target));
         });
     }
 
@@ -144,7 +199,8 @@ class ClipRun {
         const auto x = tape_.position();
         position_[f].assign(x.size(), Real(0));
         for_each_free([&](auto i, auto c, auto j, auto) {
-            position_[f][i] = Real(double(x[i]) - clips_[c]->position[f * numbers_ + j]);
+            position_[f][i] =
+                Real(difference(double(x[i]), clips_[c]->position[f * numbers_ + j]));
         });
     }
 
@@ -153,6 +209,7 @@ class ClipRun {
     {
         const auto v = tape_.velocity();
         for_each_free([&](auto i, auto c, auto j, auto p) {
+            if (!tells_impulse(*clips_[c], j)) return;
             const double speed = double(v[i]) - clips_[c]->velocity[f * numbers_ + j];
             impulse_[i] += impulse_sign(f) * (mass_[p] * speed + 0.5 * dt_ * double(force_[f][i]));
         });
@@ -161,23 +218,26 @@ class ClipRun {
     void push_position(std::size_t f, double by)
     {
         const auto back = tape_.position_adjoint();
-        for (std::size_t i = 0; i < back.size(); ++i) back[i] += Real(by) * position_[f][i];
+        for_each_free([&](auto i, auto c, auto, auto) {
+            back[i] += Real(by * position_weight_[c]) * position_[f][i];
+        });
     }
 
     void push_velocity(double by)
     {
         const auto back = tape_.velocity_adjoint();
-        for_each_free(
-            [&](auto i, auto, auto, auto p) { back[i] += Real(by * mass_[p] * impulse_[i]); });
+        for_each_free([&](auto i, auto c, auto, auto p) {
+            back[i] += Real(by * impulse_weight_[c] * mass_[p] * impulse_[i]);
+        });
     }
 
     void pull_force(std::size_t f, double by_force, double by_impulse)
     {
         const double by_end = impulse_sign(f) * by_impulse * 0.5 * dt_;
         pull_.assign(force_[f].size(), Real(0));
-        for_each_free([&](auto i, auto, auto, auto p) {
-            double by = by_force * double(force_[f][i]);
-            if (by_end != 0) by += by_end * impulse_[i];
+        for_each_free([&](auto i, auto c, auto, auto p) {
+            double by = by_force * force_weight_[c] * double(force_[f][i]);
+            if (by_end != 0) by += by_end * impulse_weight_[c] * impulse_[i];
             pull_[i] = Real(mass_[p] * by);
         });
         tape_.pull_acceleration(pull_);
@@ -192,6 +252,7 @@ class ClipRun {
     const LossWeights& weights_;
     std::size_t numbers_, frames_;                     // numbers in a frame of a rollout
     std::vector<std::uint8_t> free_;                   // [particle][clip]
+    std::vector<double> force_weight_, impulse_weight_, position_weight_;  // by lane
     std::vector<std::vector<Real>> force_, position_;  // by frame, where a term needs them
     std::vector<double> impulse_;
     std::vector<Real> pull_;

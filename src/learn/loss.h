@@ -26,7 +26,8 @@ struct ParameterGradient {
 // What a clip is compared by. Lf = mean over frames and particles of |f - f^|^2, with f = m a the
 // net force; LJ = mean over particles of |J - J^|^2; Lx = mean over frames and particles of |x -
 // x^|^2. Handles are left out of every term. J is the trapezoid rule over all steps of the clip:
-// the steps sum to m (v_T - v_0), so J = m (v_T - v_0) + dt/2 m (a_T - a_0).
+// the steps sum to m (v_T - v_0), so J = m (v_T - v_0) + dt/2 m (a_T - a_0). Targets that are
+// missing are left out, and means are over those that are seen.
 class ClipLoss {
   public:
     ClipLoss(const Cloth& cloth, double dt, int stride, const LossWeights& weights);
@@ -49,7 +50,8 @@ class ClipLoss {
 double negativity(std::span<const double> parameters, double weight, std::span<double> gradient);
 
 // Accelerations by second differences of the positions of neighbouring frames, for motion that has
-// none stored; the first and last frame take their neighbour's.
+// none stored; the first and last frame take their neighbour's. Missing where any of the three
+// frames is.
 std::vector<float> difference_acceleration(const Rollout& rollout, std::size_t landmarks,
                                            double frame_interval);
 

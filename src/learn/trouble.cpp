@@ -41,7 +41,7 @@ std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOpti
     const int steps = int(clip.frame_count - 1) * stride;
     const double speed_limit = largest_speed(surrogate.sheet, options.dt);
     tape->begin(steps);
-    tape->load(0, clip.state(0, options.dt * stride), clip.handles);
+    tape->load(0, clip.state(0, options.dt * stride, options.dt), clip.handles);
     for (int step = 0; step <= steps; ++step) {
         if (step > 0) tape->advance(1);
         if (const auto p = first_out_of_bounds(*tape, speed_limit)) {
