@@ -234,8 +234,7 @@ TEST(SurrogateError, CountsWhatIsSeenAlone)
         .noise = 0.002, .gaps = 0.3, .gap_seconds = 0.04, .positions_only = true};
     MotionHeader header = whole.header;
     observe_header(header, camera);
-    Rollout seen =
-        observe(whole.read(0, 0, whole.frame_counts[0]), header, camera, 3, 0);
+    Rollout seen = observe(whole.read(0, 0, whole.frame_counts[0]), header, camera, 3, 0);
     const std::size_t row = 3 * cloth.particle_count(), blind = 4;  // a frame that shows nothing
     std::fill_n(seen.position.begin() + std::ptrdiff_t(blind * row), row,
                 std::numeric_limits<float>::quiet_NaN());

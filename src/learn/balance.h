@@ -15,11 +15,11 @@ struct BalanceRows {
     BalanceRows(const Cloth& cloth, std::size_t place_count);
 
     std::size_t place_count;
-    int kinds;                     // of parameters, as in SpringSet
-    std::vector<double> unit;      // [spring][kind][place][xyz] on the first end [N per parameter]
-    std::vector<double> needed;    // [particle][place][xyz] [N]
-    std::vector<char> spring_seen; // [spring][place]: zero where landmarks are missing
-    std::vector<char> free;        // [particle][place]: zero for handles and missing landmarks
+    int kinds;                      // of parameters, as in SpringSet
+    std::vector<double> unit;       // [spring][kind][place][xyz] on the first end [N per parameter]
+    std::vector<double> needed;     // [particle][place][xyz] [N]
+    std::vector<char> spring_seen;  // [spring][place]: zero where landmarks are missing
+    std::vector<char> free;         // [particle][place]: zero for handles and missing landmarks
 
     double* unit_of(std::size_t spring, int kind)
     {

@@ -111,8 +111,8 @@ BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const
         for (std::size_t p = 0; p < particles; ++p) {
             const Vec3d v = vector_at(rollout.velocity, f * particles + p);
             const Vec3d a = vector_at(rollout.acceleration, f * particles + p);
-            const Vec3d other = external_acceleration(v, environment.gravity, environment.wind,
-                                                      environment.drag);
+            const Vec3d other =
+                external_acceleration(v, environment.gravity, environment.wind, environment.drag);
             const std::size_t row = p * frames + f;
             rows.free[row] = seen(a) && seen(v);
             store(rows.needed.data() + 3 * row, cloth.mass[p] * (a - other));
@@ -187,8 +187,8 @@ void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* t
     const std::size_t reach = kReach * choice.step;
     const double per_second = 1 / (interval * double(choice.step));
     for (std::size_t f = reach; f + reach < frames; ++f) {
-        Vec3d turn{};    // u'
-        double rate = 0; // l'
+        Vec3d turn{};     // u'
+        double rate = 0;  // l'
         for (int i = 0; i < kReach; ++i) {
             const std::size_t offset = (i + 1) * choice.step;
             const double weight = kDifference[i] * per_second;
@@ -197,8 +197,7 @@ void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* t
         }
         // u half a step later is u + h/2 u'; with d' = l' u + l u' and u.u' = 0 this adds
         // h/2 (l' u' + l |u'|^2 u) to u l'.
-        const Vec3d small =
-            step / 2 * (rate * turn + length_[f] * dot(turn, turn) * direction_[f]);
+        const Vec3d small = step / 2 * (rate * turn + length_[f] * dot(turn, turn) * direction_[f]);
         store(later_.data() + f * kLater, turn);
         store(later_.data() + f * kLater + 3, small - length_[f] * turn);
     }
@@ -232,8 +231,7 @@ void SpringSeries::sum(const TestFunction& test, std::size_t middle, const Frame
             rows.unit_of(spring, stiffness_kind(k))[3 * place + axis] = scale * value[3 * k + axis];
         }
         rows.unit_of(spring, 1)[3 * place + axis] =
-            scale *
-            (later[3 + axis] - slope[3 + axis] + mean * (slope[axis] + later[axis]));
+            scale * (later[3 + axis] - slope[3 + axis] + mean * (slope[axis] + later[axis]));
         if (isotropic_) {
             rows.unit_of(spring, rows.kinds - 1)[3 * place + axis] = -scale * slope[6 + axis];
         }

@@ -26,12 +26,6 @@ struct Tracks {
 BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const Rollout& rollout,
                        int threads);
 
-// Where windows lie: the frames of their middles, counted in the tracks.
-struct Windows {
-    std::vector<std::size_t> middles;
-    std::size_t margin = 0;  // frames needed on both sides of a middle
-};
-
 // How every `step`-th frame is looked at: all of them, or only the even or the odd ones.
 struct FrameChoice {
     std::size_t step = 1, first = 0;

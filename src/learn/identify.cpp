@@ -2,6 +2,7 @@
 
 #include <Eigen/SparseCholesky>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -20,134 +21,122 @@ namespace springtime {
 
 namespace {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Noise below this share of the shortest spring biases nothing that matters: 1 mm on springs of
 // 0.5 m takes a third of the damping away, and the bias falls with the square.
 constexpr double kHarmlessNoise = 5e-5;
 // Half widths of test functions that are tried [frames], and the longest. [s]
 constexpr std::array kHalfWidths{12, 16, 24, 32, 48, 64, 96};
 constexpr double kLongestWindow = 1.7;
+// Windows are this share of their half width apart. Half as many cost a tenth of the precision,
+// more of them gain nothing.
+constexpr int kWindowsPerHalfWidth = 4;
 // Weights of the prior that are tried.
 constexpr std::array kPriors{1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
-// Frames held in memory at a time.
-constexpr std::size_t kChunk = 1024;
+constexpr std::size_t kChunk = 1024;  // frames held in memory at a time
 // A parameter whose information is below this share of the median of its kind is not seen.
 constexpr double kUnseen = 1e-10;
-// Scores are summed over stretches of this length [s], at most this many sums: what lies in
-// different ones counts as independent.
-constexpr double kCluster = 1;
-constexpr int kClusters = 64;
+// Scores are summed over stretches of this length [s] into this many sums: what lies in different
+// stretches counts as independent.
+constexpr double kStretch = 1;
+constexpr int kStretchGroups = 64;
 
-enum class Fold { first, second };
-
-// Frames of a rollout that are read together, and the middles of windows among them.
-struct Piece {
-    std::size_t rollout = 0, first = 0, count = 0;
-    std::vector<std::size_t> middles;  // from `first`
-};
-
-// How one way of asking is set up.
+// One way to write down the balance.
 struct Scheme {
     BalanceForm form = BalanceForm::force;
     bool instruments = false;
     int half_width = 0;  // [frames]
 
     std::size_t frame_step() const { return instruments ? 2 : 1; }
+    std::size_t hop() const { return std::max(1, half_width / kWindowsPerHalfWidth); }
 };
 
-class Identifier {
-  public:
-    Identifier(const MotionSource& motion, const IdentifyOptions& options,
-               const std::function<bool(double)>& keep_going)
-        : motion_(motion),
-          options_(options),
-          keep_going_(keep_going),
-          cloth_(make_surrogate(motion.header, options.grid, 1, 1)),
-          resampler_(motion.header.rest, cloth_.rest),
-          split_(split_rollouts(motion.frame_counts.size(), options.validation_share,
-                                options.seed)),
-          threads_(thread_count(options.threads))
+// Frames of a rollout that are read together, and the middles of windows among them.
+struct Piece {
+    std::size_t rollout = 0, first = 0, count = 0;
+    std::vector<std::size_t> middles;  // counted from `first`
+
+    std::size_t place_count() const { return middles.empty() ? count : middles.size(); }
+    std::size_t frame_of(std::size_t place) const
     {
-        set_law(cloth_.springs, options.law);
-        kinds_ = cloth_.springs.kind_count();
+        return first + (middles.empty() ? place : middles[place]);
+    }
+};
+
+double median_of(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+// Reads the training rollouts and writes down their balance.
+class BalanceReader {
+  public:
+    BalanceReader(const MotionSource& motion, const IdentifyOptions& options)
+        : motion_(motion),
+          cloth_(make_surrogate(motion.header, options.grid, 1, 1, options.law)),
+          threads_(thread_count(options.threads)),
+          resampler_(motion.header.rest, cloth_.rest),
+          rollouts_(
+              split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed)
+                  .training)
+    {
     }
 
-    Identification run();
+    const Cloth& cloth() const { return cloth_; }
+    const std::vector<std::size_t>& rollouts() const { return rollouts_; }
+    int threads() const { return threads_; }
+    double interval() const { return motion_.header.frame_interval(); }
+    std::size_t shortest() const
+    {
+        std::size_t frames = SIZE_MAX;
+        for (const std::size_t r : rollouts_) frames = std::min(frames, motion_.frame_counts[r]);
+        return frames;
+    }
+    bool has_accelerations() const
+    {
+        return motion_.header.velocities && shortest() > 0 &&
+               !motion_.read(rollouts_[0], 0, 1).acceleration.empty();
+    }
+    TestFunction test_function(const Scheme& scheme) const
+    {
+        return TestFunction(scheme.half_width, interval(), motion_.header.dt);
+    }
+    double row_interval(const Scheme& scheme) const  // [s]
+    {
+        return interval() * double(scheme.form == BalanceForm::force ? 1 : scheme.hop());
+    }
+
+    NoiseEstimate measure_noise() const;
+    std::vector<Piece> pieces(const Scheme& scheme, std::size_t rollout) const;
+    template <class Visit>
+    void with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;
 
   private:
-    using Folds = std::array<NormalBlocks, 2>;
-
-    double interval() const { return motion_.header.frame_interval(); }
     Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const
     {
         return resampler_.apply(motion_.read(rollout, first, count), interval());
     }
-    void progress(double share) const
-    {
-        if (keep_going_ && !keep_going_(share)) throw Failure("identify: interrupted");
-    }
-
-    NoiseEstimate measure_noise() const;
-    std::vector<Scheme> schemes(const NoiseEstimate& noise) const;
-    std::vector<Piece> pieces(const Scheme& scheme, std::size_t rollout) const;
-    // Calls visit(rows) for a piece under a scheme.
-    template <class Visit>
-    void with_rows(const Scheme& scheme, const Rollout& particles,
-                   const std::vector<std::size_t>& middles, Visit&& visit) const;
-    std::vector<Folds> accumulate(const std::vector<Scheme>& schemes) const;
-
-    BoundedSystem with_prior(const NormalBlocks& blocks, double weight) const;
-    std::optional<Eigen::VectorXd> solve(const NormalBlocks& blocks, double weight) const;
-    void find_center(const NormalBlocks& blocks);
-    double cross_score(const Folds& folds, const Folds& judge, double weight) const;
-    void add_errors(const Scheme& scheme, const NormalBlocks& blocks, double weight,
-                    const Eigen::VectorXd& solution, Identification& result) const;
 
     const MotionSource& motion_;
-    const IdentifyOptions& options_;
-    const std::function<bool(double)>& keep_going_;
     Cloth cloth_;
+    int threads_;
     Resampler resampler_;
-    RolloutSplit split_;
-    int threads_, kinds_;
-    Eigen::VectorXd center_;  // of the prior
+    std::vector<std::size_t> rollouts_;
 };
 
-NoiseEstimate Identifier::measure_noise() const
+NoiseEstimate BalanceReader::measure_noise() const
 {
     NoiseMeter meter;
-    for (const std::size_t r : split_.training) {
+    for (const std::size_t r : rollouts_) {
         const std::size_t frames = std::min(motion_.frame_counts[r], kChunk);
         meter.add(Tracks(read(r, motion_.frame_counts[r] - frames, frames)));
     }
     return meter.estimate();
 }
 
-std::vector<Scheme> Identifier::schemes(const NoiseEstimate& noise) const
-{
-    const double shortest = smallest_spacing(cloth_);
-    const bool matters = noise.level > kHarmlessNoise * shortest;
-    const bool instruments =
-        options_.instruments == Instruments::frames ||
-        (options_.instruments == Instruments::automatic && noise.white && matters);
-    std::size_t frames = SIZE_MAX;
-    for (const std::size_t r : split_.training) frames = std::min(frames, motion_.frame_counts[r]);
-    std::vector<Scheme> result;
-    if (options_.window > 0) {
-        result.push_back({BalanceForm::weak, instruments,
-                          std::max(1, int(std::lround(options_.window / interval())))});
-        return result;
-    }
-    for (const int half : kHalfWidths) {
-        const Scheme scheme{BalanceForm::weak, instruments, half};
-        if (instruments && half == kHalfWidths[0]) continue;  // too few frames of each parity
-        const bool long_one = half * interval() > kLongestWindow || std::size_t(4 * half) > frames;
-        if (long_one && !result.empty()) break;
-        result.push_back(scheme);
-    }
-    return result;
-}
-
-std::vector<Piece> Identifier::pieces(const Scheme& scheme, std::size_t rollout) const
+std::vector<Piece> BalanceReader::pieces(const Scheme& scheme, std::size_t rollout) const
 {
     const std::size_t frames = motion_.frame_counts[rollout];
     std::vector<Piece> result;
@@ -157,11 +146,8 @@ std::vector<Piece> Identifier::pieces(const Scheme& scheme, std::size_t rollout)
         }
         return result;
     }
-    const std::size_t margin =
-        window_margin(TestFunction(scheme.half_width, interval(), motion_.header.dt),
-                      scheme.frame_step());
-    const std::size_t hop = std::max(1, scheme.half_width / (getenv("HOP") ? atoi(getenv("HOP")) : 2));
-    for (std::size_t middle = margin; middle + margin < frames; middle += hop) {
+    const std::size_t margin = window_margin(test_function(scheme), scheme.frame_step());
+    for (std::size_t middle = margin; middle + margin < frames; middle += scheme.hop()) {
         const bool fresh = result.empty() || middle + margin >= result.back().first + kChunk;
         if (fresh) result.push_back({rollout, middle - margin, 0, {}});
         Piece& piece = result.back();
@@ -172,211 +158,360 @@ std::vector<Piece> Identifier::pieces(const Scheme& scheme, std::size_t rollout)
 }
 
 template <class Visit>
-void Identifier::with_rows(const Scheme& scheme, const Rollout& particles,
-                           const std::vector<std::size_t>& middles, Visit&& visit) const
+void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const
 {
     const MotionHeader& header = motion_.header;
+    const Rollout particles = read(piece.rollout, piece.first, piece.count);
     if (scheme.form == BalanceForm::force) {
         const BalanceRows rows = force_rows(cloth_, header.environment, particles, threads_);
         visit(BalancePair{rows, rows});
         return;
     }
-    const TestFunction test(scheme.half_width, interval(), header.dt);
+    const TestFunction test = test_function(scheme);
     const Tracks tracks(particles);
-    const std::size_t step = scheme.frame_step();
-    const BalanceRows one = weak_rows(cloth_, header.environment, tracks, test, middles, {step, 0},
-                                      interval(), header.dt, threads_);
-    if (!scheme.instruments) {
+    const auto look = [&](std::size_t first) {
+        return weak_rows(cloth_, header.environment, tracks, test, piece.middles,
+                         {scheme.frame_step(), first}, interval(), header.dt, threads_);
+    };
+    const BalanceRows one = look(0);
+    if (scheme.instruments) {
+        visit(BalancePair{one, look(1)});
+    } else {
         visit(BalancePair{one, one});
-        return;
     }
-    const BalanceRows other = weak_rows(cloth_, header.environment, tracks, test, middles,
-                                        {step, 1}, interval(), header.dt, threads_);
-    visit(BalancePair{one, other});
 }
 
-std::vector<Identifier::Folds> Identifier::accumulate(const std::vector<Scheme>& schemes) const
-{
-    std::vector<Folds> sums(schemes.size(), Folds{NormalBlocks(cloth_), NormalBlocks(cloth_)});
-    for (std::size_t i = 0; i < split_.training.size(); ++i) {
-        for (std::size_t s = 0; s < schemes.size(); ++s) {
-            const std::vector<Piece> all = pieces(schemes[s], split_.training[i]);
-            for (std::size_t n = 0; n < all.size(); ++n) {
-                // Halves of the rollouts, or of the only one.
-                const bool second =
-                    split_.training.size() > 1 ? i % 2 == 1 : 2 * n >= all.size();
-                const Piece& piece = all[n];
-                with_rows(schemes[s], read(piece.rollout, piece.first, piece.count), piece.middles,
-                          [&](const BalancePair& rows) { sums[s][second].add(rows, threads_); });
-            }
-        }
-        progress(0.7 * double(i + 1) / double(split_.training.size()));
+// Solves under a prior: every parameter is drawn a little towards the median of its kind in its
+// family.
+class PriorSolver {
+  public:
+    PriorSolver(const Cloth& cloth, bool iterative)
+        : springs_(cloth.springs),
+          kinds_(cloth.springs.kind_count()),
+          solver_(iterative ? LinearSolver::iterative : LinearSolver::direct),
+          center_(Eigen::VectorXd::Zero(
+              static_cast<Eigen::Index>(springs_.spring_count() * std::size_t(kinds_))))
+    {
     }
-    return sums;
-}
 
-// The median of what each kind of parameter has on the diagonal.
-std::vector<double> medians(const Eigen::VectorXd& values, int kinds)
-{
-    std::vector<double> result;
-    for (int k = 0; k < kinds; ++k) {
-        std::vector<double> of_kind;
-        for (Eigen::Index i = k; i < values.size(); i += kinds) of_kind.push_back(values[i]);
-        const auto middle = of_kind.begin() + static_cast<std::ptrdiff_t>(of_kind.size() / 2);
-        std::nth_element(of_kind.begin(), middle, of_kind.end());
-        result.push_back(*middle);
-    }
-    return result;
-}
+    // The normal equations with the prior. Parameters that are not seen have the prior alone.
+    BoundedSystem system(const NormalBlocks& blocks, double weight,
+                         std::vector<char>* seen = nullptr) const;
+    // Nothing where the prior is too weak to make the system definite.
+    std::optional<BoundedSolution> solve(const NormalBlocks& blocks, double weight) const;
+    void center_on(const Eigen::VectorXd& solution);
 
-BoundedSystem Identifier::with_prior(const NormalBlocks& blocks, double weight) const
+  private:
+    const SpringSet& springs_;
+    int kinds_;
+    LinearSolver solver_;
+    Eigen::VectorXd center_;
+};
+
+BoundedSystem PriorSolver::system(const NormalBlocks& blocks, double weight,
+                                  std::vector<char>* seen) const
 {
     BoundedSystem system = blocks.assemble();
     const Eigen::VectorXd diagonal = system.matrix.diagonal();
-    const std::vector<double> typical = medians(diagonal, kinds_);
+    std::vector<std::vector<double>> of_kind(kinds_);
+    for (Eigen::Index i = 0; i < diagonal.size(); ++i) of_kind[i % kinds_].push_back(diagonal[i]);
+    std::vector<double> typical;
+    for (const auto& values : of_kind) typical.push_back(std::max(median_of(values), 1e-300));
+    if (seen) seen->assign(diagonal.size(), 1);
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
         const double scale = typical[i % kinds_];
-        const double added = diagonal[i] < kUnseen * scale ? scale - diagonal[i] : weight * scale;
+        const bool blind = !(diagonal[i] > kUnseen * scale);
+        const double added = blind ? scale - diagonal[i] : weight * scale;
+        if (seen && blind) (*seen)[i] = 0;
         system.matrix.coeffRef(i, i) += added;
         system.right[i] += added * center_[i];
     }
     return system;
 }
 
-std::optional<Eigen::VectorXd> Identifier::solve(const NormalBlocks& blocks, double weight) const
+std::optional<BoundedSolution> PriorSolver::solve(const NormalBlocks& blocks, double weight) const
 {
     try {
-        return solve_bounded(with_prior(blocks, weight), options_.iterative
-                                                             ? LinearSolver::iterative
-                                                             : LinearSolver::direct)
-            .value;
+        return solve_bounded(system(blocks, weight), solver_);
     } catch (const Failure&) {
         return std::nullopt;
     }
 }
 
-void Identifier::find_center(const NormalBlocks& blocks)
+void PriorSolver::center_on(const Eigen::VectorXd& solution)
 {
-    center_ = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(blocks.unknown_count()));
-    for (const double weight : kPriors) {
-        const auto solution = solve(blocks, weight);
-        if (!solution) continue;
-        // The median of each kind in each family.
-        for (const SpringFamily family : kSpringFamilies) {
-            for (int k = 0; k < kinds_; ++k) {
-                std::vector<double> values;
-                for (std::size_t s = 0; s < cloth_.springs.spring_count(); ++s) {
-                    if (cloth_.springs.family[s] == family) {
-                        values.push_back((*solution)[static_cast<Eigen::Index>(s * kinds_ + k)]);
-                    }
-                }
-                if (values.empty()) continue;
-                const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-                std::nth_element(values.begin(), middle, values.end());
-                for (std::size_t s = 0; s < cloth_.springs.spring_count(); ++s) {
-                    if (cloth_.springs.family[s] == family) {
-                        center_[static_cast<Eigen::Index>(s * kinds_ + k)] = *middle;
-                    }
+    for (const SpringFamily family : kSpringFamilies) {
+        for (int k = 0; k < kinds_; ++k) {
+            std::vector<Eigen::Index> members;
+            for (std::size_t s = 0; s < springs_.spring_count(); ++s) {
+                if (springs_.family[s] == family) {
+                    members.push_back(static_cast<Eigen::Index>(s) * kinds_ + k);
                 }
             }
+            if (members.empty()) continue;
+            std::vector<double> values;
+            for (const Eigen::Index i : members) values.push_back(solution[i]);
+            const double median = median_of(values);
+            for (const Eigen::Index i : members) center_[i] = median;
         }
-        return;
     }
 }
 
-double Identifier::cross_score(const Folds& folds, const Folds& judge, double weight) const
+using Folds = std::array<NormalBlocks, 2>;
+
+NormalBlocks sum_of(const Folds& folds)
 {
-    std::array<double, 2> score{};
-    parallel_for(2, threads_, [&](int half) {
-        const auto solution = solve(folds[half], weight);
-        score[half] = solution ? judge[1 - half].residual(*solution)
-                               : std::numeric_limits<double>::infinity();
-    });
-    return score[0] + score[1];
+    NormalBlocks sum = folds[0];
+    sum.add(folds[1]);
+    return sum;
 }
 
+// Which scheme and prior predict the balance of one half of the rollouts best when solved from the
+// other half.
+struct Choice {
+    std::size_t scheme = 0;
+    double weight = kPriors[0], score = kInfinity;
+};
+
+double cross_score(PriorSolver& solver, const Folds& folds, const Folds& judge, double weight,
+                   bool center, int threads)
+{
+    std::array<std::optional<BoundedSolution>, 2> solved;
+    parallel_for(2, threads, [&](int half) { solved[half] = solver.solve(folds[half], weight); });
+    if (!solved[0] || !solved[1]) return kInfinity;
+    if (center) solver.center_on(0.5 * (solved[0]->value + solved[1]->value));
+    return judge[1].residual(solved[0]->value) + judge[0].residual(solved[1]->value);
+}
+
+class Identifier {
+  public:
+    Identifier(const MotionSource& motion, const IdentifyOptions& options,
+               const std::function<bool(double)>& keep_going)
+        : options_(options),
+          keep_going_(keep_going),
+          reader_(motion, options),
+          solver_(reader_.cloth(), options.iterative)
+    {
+    }
+
+    Identification run();
+
+  private:
+    void progress(double share) const
+    {
+        if (keep_going_ && !keep_going_(share)) {
+            throw Failure("identify: interrupted; nothing was written");
+        }
+    }
+    std::vector<Scheme> weak_schemes(bool instruments) const;
+    std::vector<Folds> accumulate(const std::vector<Scheme>& schemes) const;
+    Choice choose(const std::vector<Folds>& sums);
+    void answer(const Scheme& scheme, const NormalBlocks& blocks, double weight,
+                Identification& result) const;
+    void add_errors(const Scheme& scheme, const NormalBlocks& blocks, double weight,
+                    const Eigen::VectorXd& solution, Identification& result) const;
+
+    const IdentifyOptions& options_;
+    const std::function<bool(double)>& keep_going_;
+    BalanceReader reader_;
+    PriorSolver solver_;
+};
+
+std::vector<Scheme> Identifier::weak_schemes(bool instruments) const
+{
+    const double interval = reader_.interval();
+    std::vector<Scheme> result;
+    if (options_.window > 0) {
+        const int half = static_cast<int>(std::lround(options_.window / interval));
+        return {{BalanceForm::weak, instruments, std::max(1, half)}};
+    }
+    for (const int half : kHalfWidths) {
+        if (instruments && half == kHalfWidths[0]) continue;  // too few frames of each parity
+        const bool too_long =
+            half * interval > kLongestWindow || std::size_t(4 * half) > reader_.shortest();
+        if (too_long && !result.empty()) break;
+        result.push_back({BalanceForm::weak, instruments, half});
+    }
+    return result;
+}
+
+std::vector<Folds> Identifier::accumulate(const std::vector<Scheme>& schemes) const
+{
+    const NormalBlocks none(reader_.cloth());
+    std::vector<Folds> sums(schemes.size(), Folds{none, none});
+    const std::vector<std::size_t>& rollouts = reader_.rollouts();
+    const double total = double(rollouts.size() * schemes.size());
+    for (std::size_t i = 0; i < rollouts.size(); ++i) {
+        for (std::size_t s = 0; s < schemes.size(); ++s) {
+            const std::vector<Piece> pieces = reader_.pieces(schemes[s], rollouts[i]);
+            for (std::size_t n = 0; n < pieces.size(); ++n) {
+                // Halves of the rollouts, or of the only one.
+                const bool second = rollouts.size() > 1 ? i % 2 == 1 : 2 * n >= pieces.size();
+                reader_.with_rows(schemes[s], pieces[n], [&](const BalancePair& rows) {
+                    sums[s][second].add(rows, reader_.threads());
+                });
+            }
+            progress(0.7 * double(i * schemes.size() + s + 1) / total);
+        }
+    }
+    return sums;
+}
+
+Choice Identifier::choose(const std::vector<Folds>& sums)
+{
+    const std::size_t reference = sums.size() / 2;  // all are judged by the same windows
+    Choice best;
+    bool centered = false;
+    const auto score = [&](std::size_t scheme, double weight) {
+        const double value = cross_score(solver_, sums[scheme], sums[reference], weight, !centered,
+                                         reader_.threads());
+        centered = centered || std::isfinite(value);
+        if (value < best.score) best = {scheme, weight, value};
+        return value;
+    };
+    const double given = options_.prior;
+    for (std::size_t s = 0; s < sums.size(); ++s) {
+        if (given >= 0) {
+            score(s, given);
+        } else {  // the weakest prior that will do
+            for (const double weight : kPriors) {
+                if (std::isfinite(score(s, weight))) break;
+            }
+        }
+        progress(0.7 + 0.15 * double(s + 1) / double(sums.size()));
+    }
+    if (given >= 0) return best;
+    for (const double weight : kPriors) {
+        if (!(weight > best.weight)) continue;
+        const double before = best.score;
+        if (!(score(best.scheme, weight) < before)) break;
+    }
+    return best;
+}
+
+void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks, double weight,
+                        Identification& result) const
+{
+    const std::optional<BoundedSolution> solution = solver_.solve(blocks, weight);
+    if (!solution) {
+        throw Failure(
+            "identify: the motion does not determine the springs even with a prior of {}; give "
+            "more motion, or learn by gradient",
+            weight);
+    }
+    const int kinds = reader_.cloth().springs.kind_count();
+    result.form = scheme.form;
+    result.instruments = scheme.instruments;
+    result.window = scheme.half_width * reader_.interval();
+    result.prior = weight;
+    result.cloth = reader_.cloth();
+    result.held_count.assign(kinds, 0);
+    for (Eigen::Index i = 0; i < solution->value.size(); ++i) {
+        result.cloth.springs.parameters(int(i % kinds))[i / kinds] = solution->value[i];
+        result.held_count[i % kinds] += solution->held[i];
+    }
+    progress(0.9);
+    add_errors(scheme, blocks, weight, solution->value, result);
+}
+
+// The inverse of the information matrix says how errors are shared out; how large they are is
+// calibrated by how much the scores of separate stretches of motion scatter, which knows about
+// correlated rows.
 void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks, double weight,
                             const Eigen::VectorXd& solution, Identification& result) const
 {
-    const BoundedSystem system = with_prior(blocks, weight);
-    std::vector<Eigen::VectorXd> clusters(kClusters, Eigen::VectorXd::Zero(solution.size()));
+    std::vector<char> seen;
+    const BoundedSystem system = solver_.system(blocks, weight, &seen);
+    Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(solution.size(), kStretchGroups);
     double squares = 0;
-    long count = 0;
-    std::size_t number = 0;
-    for (const std::size_t r : split_.training) {
-        for (const Piece& piece : pieces(scheme, r)) {
-            const Rollout particles = read(piece.rollout, piece.first, piece.count);
-            with_rows(scheme, particles, piece.middles, [&](const BalancePair& rows) {
-                clusters[number % kClusters] +=
-                    blocks.score(rows, solution, threads_, squares, count);
+    int begun = 0;  // stretches
+    for (const std::size_t r : reader_.rollouts()) {
+        int last = 0;
+        for (const Piece& piece : reader_.pieces(scheme, r)) {
+            std::vector<int> group;
+            for (std::size_t i = 0; i < piece.place_count(); ++i) {
+                last = static_cast<int>(double(piece.frame_of(i)) * reader_.interval() / kStretch);
+                group.push_back((begun + last) % kStretchGroups);
+            }
+            reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
+                const auto part =
+                    blocks.scores(rows, solution, group, kStretchGroups, reader_.threads());
+                scores += part.of_group;
+                squares += part.squares;
             });
-            ++number;
         }
+        begun += last + 1;
     }
+    result.equation_count = blocks.row_count();
+    result.equation_error = std::sqrt(squares / double(std::max(result.equation_count, 1L)));
+
     const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(system.matrix);
-    Eigen::VectorXd sandwich = Eigen::VectorXd::Zero(solution.size());
-    for (const Eigen::VectorXd& score : clusters) {
-        sandwich += factor.solve(score).cwiseAbs2();
+    Eigen::VectorXd scatter = Eigen::VectorXd::Zero(solution.size());
+    for (int g = 0; g < kStretchGroups; ++g) {
+        scatter += factor.solve(scores.col(g)).cwiseAbs2();
     }
     const Eigen::VectorXd inverse = inverse_diagonal(system.matrix);
-    result.equation_error = std::sqrt(squares / double(std::max(count, 1L)));
-    result.equation_count = count;
+    const int kinds = reader_.cloth().springs.kind_count();
     SpringErrors errors;
-    errors.parameters.assign(kinds_, std::vector<double>(cloth_.springs.spring_count()));
-    for (Eigen::Index i = 0; i < solution.size(); ++i) {
-        errors.parameters[i % kinds_][i / kinds_] =
-            getenv("SANDWICH") ? std::sqrt(sandwich[i])
-                               : result.equation_error * std::sqrt(inverse[i]);
+    errors.parameters.assign(
+        kinds, std::vector<double>(reader_.cloth().springs.spring_count(), kInfinity));
+    for (int k = 0; k < kinds; ++k) {
+        double ratio = 0, count = 0;
+        for (Eigen::Index i = k; i < solution.size(); i += kinds) {
+            if (!seen[i]) continue;
+            ratio += scatter[i] / inverse[i];
+            count += 1;
+        }
+        if (count == 0) continue;
+        const double variance = ratio / count;  // of a row that stands for itself alone [N^2]
+        for (Eigen::Index i = k; i < solution.size(); i += kinds) {
+            if (seen[i]) errors.parameters[k][i / kinds] = std::sqrt(variance * inverse[i]);
+        }
+        if (k > 0) continue;
+        const double weight_of_window =
+            scheme.form == BalanceForm::force ? 1 : reader_.test_function(scheme).integral;
+        errors.force = std::sqrt(variance * reader_.row_interval(scheme)) / weight_of_window;
     }
     result.cloth.errors = errors;
+    for (std::size_t s = 0; s < reader_.cloth().springs.spring_count(); ++s) {
+        if (!seen[s * kinds]) result.unseen.push_back(static_cast<int>(s));
+    }
 }
 
 Identification Identifier::run()
 {
     const auto begin = std::chrono::steady_clock::now();
     Identification result;
-    const bool stored = motion_.header.velocities && options_.form != BalanceForm::weak;
-    std::vector<Scheme> candidates;
-    if (stored) {
-        candidates.push_back({BalanceForm::force, false, 0});
-    } else {
-        result.noise = measure_noise();
-        candidates = schemes(result.noise);
+    const bool force = options_.form != BalanceForm::weak && reader_.has_accelerations();
+    if (options_.form == BalanceForm::force && !force) {
+        throw Error(
+            "identify: the force form needs stored velocities and accelerations, and this motion "
+            "has none; use the weak form");
     }
-    const std::vector<Folds> sums = accumulate(candidates);
-    const std::size_t reference = candidates.size() / 2;
-    NormalBlocks whole = sums[reference][0];
-    whole.add(sums[reference][1]);
-    find_center(whole);
-    std::size_t best = 0;
-    double best_score = std::numeric_limits<double>::infinity(), weight = kPriors[0];
-    for (std::size_t s = 0; s < candidates.size(); ++s) {
-        for (const double prior : kPriors) {
-            const double score = cross_score(sums[s], sums[reference], prior);
-            if (getenv("VERBOSE")) fprintf(stderr, "half %d prior %g score %g\n", candidates[s].half_width, prior, score);
-            if (score < best_score) {
-                best_score = score;
-                best = s;
-                weight = prior;
-            } else if (std::isfinite(score)) {
-                break;
-            }
+    result.noise = reader_.measure_noise();
+    const bool matters = result.noise.level > kHarmlessNoise * smallest_spacing(reader_.cloth());
+    bool instruments =
+        options_.instruments == Instruments::frames ||
+        (options_.instruments == Instruments::automatic && result.noise.white && matters);
+    for (;;) {
+        const std::vector<Scheme> schemes =
+            force ? std::vector<Scheme>{{}} : weak_schemes(instruments);
+        const std::vector<Folds> sums = accumulate(schemes);
+        const Choice choice = choose(sums);
+        const NormalBlocks blocks = sum_of(sums[choice.scheme]);
+        if (blocks.row_count() == 0) {
+            throw Error(
+                "identify: the motion has no {} in which all neighbours of a particle are seen; "
+                "give longer rollouts, fewer gaps, or a shorter window",
+                force ? "frame" : "window");
         }
+        if (std::isfinite(choice.score) || !instruments ||
+            options_.instruments == Instruments::frames) {
+            answer(schemes[choice.scheme], blocks, choice.weight, result);
+            break;
+        }
+        instruments = false;  // too little motion for products of separate frames
     }
-    const Scheme scheme = candidates[best];
-    whole = sums[best][0];
-    whole.add(sums[best][1]);
-    const auto solution = solve(whole, weight);
-    if (!solution) throw Failure("identify: no prior");
-    result.form = scheme.form;
-    result.instruments = scheme.instruments;
-    result.window = scheme.half_width * interval();
-    result.prior = weight;
-    result.cloth = cloth_;
-    for (Eigen::Index i = 0; i < solution->size(); ++i) {
-        result.cloth.springs.parameters(int(i % kinds_))[i / kinds_] = (*solution)[i];
-    }
-    add_errors(scheme, whole, weight, *solution, result);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
@@ -387,6 +522,11 @@ Identification Identifier::run()
 Identification identify(const MotionSource& motion, const IdentifyOptions& options,
                         const std::function<bool(double share)>& keep_going)
 {
+    if (motion.header.contact) {
+        throw Error(
+            "identify: in this motion the cloth could touch obstacles or itself, and those forces "
+            "would be taken for springs; learn from motion without contact");
+    }
     return Identifier(motion, options, keep_going).run();
 }
 

@@ -38,13 +38,12 @@ void NoiseMeter::add(const Tracks& tracks)
             }
             if (!piece.allFinite()) continue;
             const Eigen::MatrixXd left = residual_ * piece;
-            const double way =
-                (piece.topRows(kFrames / 2).colwise().mean() -
-                 piece.bottomRows(kFrames / 2).colwise().mean()).norm();
-            pieces_.push_back({way, left.squaredNorm(),
-                               left.topRows(kFrames - 1)
-                                   .cwiseProduct(left.bottomRows(kFrames - 1))
-                                   .sum()});
+            const double way = (piece.topRows(kFrames / 2).colwise().mean() -
+                                piece.bottomRows(kFrames / 2).colwise().mean())
+                                   .norm();
+            pieces_.push_back(
+                {way, left.squaredNorm(),
+                 left.topRows(kFrames - 1).cwiseProduct(left.bottomRows(kFrames - 1)).sum()});
         }
     }
 }
@@ -67,7 +66,8 @@ NoiseEstimate NoiseMeter::estimate() const
     // White noise of that variance would leave residuals with covariance variance * residual_.
     const double expected = residual_.diagonal(1).sum() * variance;
     noise.level = std::sqrt(variance);
-    if (variance > 0) noise.correlation = (products / count - expected) / ((kFrames - 1) * variance);
+    if (variance > 0)
+        noise.correlation = (products / count - expected) / ((kFrames - 1) * variance);
     noise.white = std::abs(noise.correlation) < kWhiteCorrelation;
     return noise;
 }
