@@ -31,8 +31,7 @@ MotionSource observed(const ObserveOptions& camera)
     observe_header(header, camera);
     std::vector<Rollout> rollouts;
     for (std::size_t r = 0; r < 2; ++r) {
-        rollouts.push_back(
-            observe(whole.read(r, 0, whole.frame_counts[r]), header, camera, 9, r));
+        rollouts.push_back(observe(whole.read(r, 0, whole.frame_counts[r]), header, camera, 9, r));
     }
     return motion_of(header, rollouts);
 }
@@ -60,15 +59,17 @@ void expect_clip(const MotionSource& motion, const Resampler& resampler, const C
         EXPECT_EQ(length(start.position[p] - expected.position[p]), 0);
         EXPECT_EQ(length(start.velocity[p] - expected.velocity[p]), 0);
         const Vec3d v = vector_of(found.velocity, intervals * count + p);
-        if (found.seen(intervals, p)) EXPECT_EQ(length(v - last.velocity[p]), 0);
+        if (found.seen(intervals, p)) {
+            EXPECT_EQ(length(v - last.velocity[p]), 0);
+        }
         EXPECT_EQ(std::isnan(v.x), !found.seen(intervals, p));
         for (std::size_t f = 1; f <= intervals; ++f) {
             const std::size_t there = (clip.first_frame + f) * count + p;
             ASSERT_EQ(found.seen(f, p), frames.seen(clip.first_frame + f, p));
             if (!found.seen(f, p)) continue;
-            EXPECT_EQ(
-                length(vector_of(found.position, f * count + p) - vector_of(frames.position, there)),
-                0);
+            EXPECT_EQ(length(vector_of(found.position, f * count + p) -
+                             vector_of(frames.position, there)),
+                      0);
         }
     }
 }
@@ -107,8 +108,7 @@ TEST(ObservedClips, HandlesKeepTheirTimes)
     const Resampler coarse(kCloth.rest, grid_points(kCloth.sheet, {4, 5}));
     const double interval = motion.header.frame_interval();
     const Handles clip = ClipReader(motion, coarse, 6).read({0, 10}).handles;
-    const Handles whole =
-        coarse.apply(motion.read(0, 0, motion.frame_counts[0]), interval).handles;
+    const Handles whole = coarse.apply(motion.read(0, 0, motion.frame_counts[0]), interval).handles;
     ASSERT_TRUE(whole.moving());
     ASSERT_EQ(clip.particles, whole.particles);
     for (std::size_t h = 0; h < clip.particles.size(); ++h) {

@@ -352,8 +352,8 @@ TEST_P(PlainLoops, GiveTheSameTermsThroughGaps)
     lose_some(windy.clip);
     const Cloth& cloth = windy.guess.cloth;
     const PlainRun<double> run(windy.guess);
-    const LossTerms expected = plain_terms(run, cloth, windy.clip, windy.stride,
-                                           clip_impulse(windy.clip, cloth, run.dt));
+    const LossTerms expected =
+        plain_terms(run, cloth, windy.clip, windy.stride, clip_impulse(windy.clip, cloth, run.dt));
     const LossTerms terms =
         reference_loss(cloth, windy.guess.options, windy.stride, windy.clip, kAllTerms);
     EXPECT_NEAR(terms.force / expected.force, 1, 1e-12);
@@ -669,7 +669,9 @@ TEST(DifferenceAcceleration, IsMissingBesideAGap)
     for (std::size_t f = 0; f < 7; ++f) {
         const bool lost = f >= 2 && f <= 4;
         EXPECT_EQ(std::isnan(result[3 * f]), lost) << f;
-        if (!lost) EXPECT_EQ(result[3 * f], 2);
+        if (!lost) {
+            EXPECT_EQ(result[3 * f], 2);
+        }
     }
 }
 

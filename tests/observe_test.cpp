@@ -272,7 +272,9 @@ TEST(EstimatedState, TwoFramesMakeALineAndOneMakesRest)
 TEST(EstimatedState, WhatIsStoredAndSeenStaysAsItIs)
 {
     Rollout rollout = parabolas(8, 3);
-    const auto other = [](std::size_t f, std::size_t l) { return Vec3d{double(f), double(l), 0.1}; };
+    const auto other = [](std::size_t f, std::size_t l) {
+        return Vec3d{double(f), double(l), 0.1};
+    };
     rollout.velocity = moving(8, 3, other).position;
     lose(rollout, 4, 1);
     const State state = rollout.state(4, kInterval, kStep);
@@ -287,9 +289,9 @@ TEST(EstimatedState, WhatIsStoredAndSeenStaysAsItIs)
 
 TEST(EstimatedState, VelocityIsOfSecondOrderInTheInterval)
 {
-    // x = sin t, with four steps to a frame. A quadratic misses the third derivative times T^2: half
-    // the interval, a quarter of the error, but for a part of the order of T at the ends, where the
-    // frames lie on one side, and of T^2 amid them.
+    // x = sin t, with four steps to a frame. A quadratic misses the third derivative times T^2:
+    // half the interval, a quarter of the error, but for a part of the order of T at the ends,
+    // where the frames lie on one side, and of T^2 amid them.
     const auto error = [](double interval, double share) {
         const auto frames = std::size_t(std::lround(1.6 / interval)) + 1;
         const double dt = interval / 4;

@@ -680,7 +680,8 @@ TEST(Resample, MovingHandlesFollowTheObservedPath)
 
 TEST(Resample, WhatIsMissingIsSoWhereItCounts)
 {
-    // Landmark 2 counts for particle 1 alone: its weight in particle 2, on the edge beside, is zero.
+    // Landmark 2 counts for particle 1 alone: its weight in particle 2, on the edge beside, is
+    // zero.
     SmallCase small;
     const Rollout whole = Resampler(small.landmarks, small.particles).apply(small.rollout, 0.04);
     for (auto* values : {&small.rollout.position, &small.rollout.acceleration})
@@ -692,7 +693,9 @@ TEST(Resample, WhatIsMissingIsSoWhereItCounts)
         const bool lost = i / 3 == 4 + 1;  // frame 1, particle 1
         EXPECT_EQ(std::isnan(found.position[i]), lost);
         EXPECT_EQ(std::isnan(found.acceleration[i]), lost);
-        if (!lost) EXPECT_EQ(found.position[i], whole.position[i]);
+        if (!lost) {
+            EXPECT_EQ(found.position[i], whole.position[i]);
+        }
     }
 }
 

@@ -34,7 +34,7 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
                             const ObserveOptions& camera)
 {
     MotionHeader header = header_for(cloth, {run.dt, run.environment, run.device}, run.stride,
-                                           run.seed, run.rollouts, config);
+                                     run.seed, run.rollouts, config);
     observe_header(header, camera);
     std::optional<MotionReader> old;
     if (resume && fs::exists(out)) {

@@ -59,10 +59,9 @@ void print_result(const TrainArguments& arguments, const TrainingOutcome& outcom
 
 void remark_on(const MotionHeader& header, const TrainOptions& options, const CommonOptions& common)
 {
-    const bool by_force =
-        std::any_of(options.passes.begin(), options.passes.end(), [](const TrainPass& pass) {
-            return pass.weights.force > 0 || pass.weights.impulse > 0;
-        });
+    const bool by_force = std::any_of(
+        options.passes.begin(), options.passes.end(),
+        [](const TrainPass& pass) { return pass.weights.force > 0 || pass.weights.impulse > 0; });
     if (header.velocities || !by_force) return;
     note(common,
          "this motion holds positions only, and forces are their second differences, which noise "

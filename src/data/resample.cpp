@@ -288,11 +288,10 @@ Rollout Resampler::apply(const Rollout& rollout, double frame_interval) const
     if (!moves || result.handles.particles.empty()) return result;
     const bool gaps = std::any_of(rollout.position.begin(), rollout.position.end(),
                                   [](float x) { return std::isnan(x); });
-    follow_frames(
-        result.handles,
-        gaps ? apply(bridged(rollout, result.handles.particles, weights_).position)
-             : result.position,
-        result.frame_count, particle_count(), frame_interval);
+    follow_frames(result.handles,
+                  gaps ? apply(bridged(rollout, result.handles.particles, weights_).position)
+                       : result.position,
+                  result.frame_count, particle_count(), frame_interval);
     return result;
 }
 

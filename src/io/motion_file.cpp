@@ -76,9 +76,9 @@ void check_finite(std::span<const float> values, std::string_view what, std::siz
     const std::optional<std::size_t> bad = gaps ? first_torn(values) : first_not_finite();
     if (!bad) return;
     const std::size_t point = *bad / 3;
-    const std::string place = fmt::format("{}: rollout {}, frame {}, landmark {}: {}", source,
-                                          rollout, first_frame + point / landmarks,
-                                          point % landmarks, what);
+    const std::string place =
+        fmt::format("{}: rollout {}, frame {}, landmark {}: {}", source, rollout,
+                    first_frame + point / landmarks, point % landmarks, what);
     if (gaps && !std::isinf(values[*bad])) {
         const float* x = &values[3 * point];
         throw Error("{} ({}, {}, {}) is missing in part; a lost landmark has NaN in all three",

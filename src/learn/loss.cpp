@@ -199,8 +199,7 @@ class ClipRun {
         const auto x = tape_.position();
         position_[f].assign(x.size(), Real(0));
         for_each_free([&](auto i, auto c, auto j, auto) {
-            position_[f][i] =
-                Real(difference(double(x[i]), clips_[c]->position[f * numbers_ + j]));
+            position_[f][i] = Real(difference(double(x[i]), clips_[c]->position[f * numbers_ + j]));
         });
     }
 
@@ -250,8 +249,8 @@ class ClipRun {
     int stride_;
     double speed_limit_;
     const LossWeights& weights_;
-    std::size_t numbers_, frames_;                     // numbers in a frame of a rollout
-    std::vector<std::uint8_t> free_;                   // [particle][clip]
+    std::size_t numbers_, frames_;    // numbers in a frame of a rollout
+    std::vector<std::uint8_t> free_;  // [particle][clip]
     std::vector<double> force_weight_, impulse_weight_, position_weight_;  // by lane
     std::vector<std::vector<Real>> force_, position_;  // by frame, where a term needs them
     std::vector<double> impulse_;
