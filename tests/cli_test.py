@@ -779,6 +779,54 @@ class CommandLine(unittest.TestCase):
                          {"stiffness_rmse": 14.3, "damping_rmse": 1.9})
         self.assertIn("| single pass | 6 |", (self.folder / "r/result.md").read_text())
 
+    CAMERA = ["--noise", "0.001", "--gaps", "0.15", "--gap-seconds", "0.05"]
+
+    def test_motion_as_a_camera_sees_it(self):
+        import h5py
+        import numpy
+        self.generate("m.h5", "--rollouts", "5", *self.CAMERA)
+        self.generate("part.h5", "--rollouts", "2", *self.CAMERA)
+        self.run_it("generate", "--out", "part.h5", "--rollouts", "5", "--resume", "--quiet")
+        self.assertTrue(filecmp.cmp(self.folder / "m.h5", self.folder / "part.h5", shallow=False))
+        with h5py.File(self.folder / "m.h5") as file:
+            positions = [rollout["position"][:] for rollout in file["rollouts"].values()]
+            self.assertNotIn("velocity", file["rollouts/000000"])
+        missing = numpy.mean([numpy.isnan(x[:, :, 0]).mean() for x in positions])
+        seen = self.inspect("m.h5")
+        self.assertEqual((seen["velocities"], seen["never_seen"]), (False, []))
+        self.assertAlmostEqual(seen["gaps"], missing, places=12)
+        # 5 x 64 chains of 21 frames, whose mean varies like that of 2000 draws: by 0.008.
+        self.assertAlmostEqual(missing, 0.15, delta=5 * 0.008)
+        self.assertIn("positions only; ", self.run_it("inspect", "m.h5").stdout)
+        # The true cloth follows its own motion up to noise and the start it has to guess.
+        result = self.evaluate("m.cloth.json", "m.h5")
+        self.assertLess(result["motion_rmse"]["mean"], 0.2 * result["baselines"]["static"]["mean"])
+        self.run_it("simulate", "m.cloth.json", "--start", "m.h5#1", "--seconds", "0.04", "--quiet")
+        told = self.run_it("train", "m.h5", "--out", "run", "--grid", "8x8", "--rounds", "1",
+                           "--stiffness-iterations", "2", "--damping-iterations", "2", "--batch",
+                           "4", "--clip-steps", "100")
+        self.assertIn("--position-weight 1 --force-weight 0 --impulse-weight 0", told.stderr)
+
+    def test_frames_per_second(self):
+        # The longest steps up to 1 ms: 1/60 s is 17 of 1/1020 s, 1/50 s is 20 of 1 ms.
+        for fps, stride in ((60, 17), (50, 20), (2000, 1)):
+            self.run_it("generate", "--out", f"{fps}.h5", "--fps", fps, "--grid", "8x8", "--mass",
+                        "6.4", "--seconds", "0.1", "--rollouts", "1", "--quiet")
+            seen = self.inspect(f"{fps}.h5")
+            self.assertEqual((seen["stride"], seen["velocities"]), (stride, True))
+            self.assertAlmostEqual(seen["dt"], 1 / (fps * stride), places=15)
+            self.assertEqual(seen["frames"], fps // 10 + 1)
+        for arguments, message in (
+            (["--fps", "60", "--stride", "3"], "both say when frames are stored"),
+            (["--fps", "0"], "--fps 0: it must be positive"),
+            (["--noise", "-1"], "noise of -1 m"),
+            (["--gaps", "1"], "a share of gaps of 1"),
+            (["--gap-seconds", "1"], "give --gaps too"),
+        ):
+            result = self.run_it("generate", "--out", "x.h5", *arguments, code=2)
+            self.assertIn(message, result.stderr)
+            self.assertFalse((self.folder / "x.h5").exists())
+
     # ---- demo ------------------------------------------------------------------------------
 
     def test_reproduce_locking_and_drape(self):

@@ -59,7 +59,9 @@ void expect_clip(const MotionSource& motion, const Resampler& resampler, const C
         EXPECT_EQ(length(start.position[p] - expected.position[p]), 0);
         EXPECT_EQ(length(start.velocity[p] - expected.velocity[p]), 0);
         const Vec3d v = vector_of(found.velocity, intervals * count + p);
-        if (found.seen(intervals, p)) EXPECT_EQ(length(v - last.velocity[p]), 0);
+        if (found.seen(intervals, p)) {
+            EXPECT_EQ(length(v - last.velocity[p]), 0);
+        }
         EXPECT_EQ(std::isnan(v.x), !found.seen(intervals, p));
         for (std::size_t f = 1; f <= intervals; ++f) {
             const std::size_t there = (clip.first_frame + f) * count + p;

@@ -669,7 +669,9 @@ TEST(DifferenceAcceleration, IsMissingBesideAGap)
     for (std::size_t f = 0; f < 7; ++f) {
         const bool lost = f >= 2 && f <= 4;
         EXPECT_EQ(std::isnan(result[3 * f]), lost) << f;
-        if (!lost) EXPECT_EQ(result[3 * f], 2);
+        if (!lost) {
+            EXPECT_EQ(result[3 * f], 2);
+        }
     }
 }
 

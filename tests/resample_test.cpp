@@ -693,7 +693,9 @@ TEST(Resample, WhatIsMissingIsSoWhereItCounts)
         const bool lost = i / 3 == 4 + 1;  // frame 1, particle 1
         EXPECT_EQ(std::isnan(found.position[i]), lost);
         EXPECT_EQ(std::isnan(found.acceleration[i]), lost);
-        if (!lost) EXPECT_EQ(found.position[i], whole.position[i]);
+        if (!lost) {
+            EXPECT_EQ(found.position[i], whole.position[i]);
+        }
     }
 }
 

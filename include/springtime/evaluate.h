@@ -21,10 +21,10 @@ struct MotionError {
 };
 
 // The surrogate runs by itself from the start of every rollout, which is estimated where it is not
-// stored (Rollout::state), with its handles, and is compared
-// with the landmarks resampled to its particles. A rollout in which it blows up is a Failure that
-// names it. The environment, step and stride are those of the motion; each step may be cut into
-// sub-steps, for a cloth that needs shorter ones than the source.
+// stored (Rollout::state), with its handles, and is compared with the landmarks resampled to its
+// particles. A rollout in which it blows up is a Failure that names it. The environment, step and
+// stride are those of the motion; each step may be cut into sub-steps, for a cloth that needs
+// shorter ones than the source.
 MotionError surrogate_error(const Cloth& surrogate, const MotionSource& motion, Device device,
                             int threads, const ProgressHook& progress, int substeps = 1);
 
