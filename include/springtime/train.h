@@ -120,10 +120,10 @@ TrainResult train(const MotionSource& motion, const TrainOptions& options, const
                   const TrainHooks& hooks);
 
 // The best network with one stiffness, in all ranges, and one damping per family, and no isotropic
-// damping: a search over decades, then
-// descent on the position loss, judged by the validation clips. Where particles lie between
-// landmarks the search goes on by family instead, judged by whole rollouts; both diagonals, and all
-// dampings, are then the same, and networks that would need sub-steps are left out.
+// damping: a search over decades, then descent on the position loss, judged by the validation
+// clips. Where particles lie between landmarks the search goes on by family instead, judged by
+// whole rollouts; both diagonals, and all dampings, are then the same, and networks that would need
+// sub-steps are left out.
 // `keep_going` is asked now and then with the share that is done; when it says no, Failure is
 // thrown.
 Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
