@@ -43,15 +43,17 @@ struct PlainLaws {
     long kind_count() const { return 2; }
 };
 struct SweepLaws {
-    int range_count;
     const float* laws;
+    int range_count;
+    long law_size;
 
-    explicit SweepLaws(const SweepCloth& cloth) : range_count(cloth.range_count), laws(cloth.laws)
+    explicit SweepLaws(const SweepCloth& cloth)
+        : laws(cloth.laws), range_count(cloth.range_count), law_size(cloth.law_size)
     {
     }
     LawNumbers<Broadcast> of(int spring) const
     {
-        return {range_count, laws + long(law_number_count(range_count)) * spring, 1};
+        return {range_count, laws + law_size * spring, 1};
     }
     long kind_count() const { return 3 + range_count; }
 };

@@ -12,21 +12,16 @@ struct SweepSpring {
     float rest_length, stiffness, damping;
 };
 
-// What springs have beyond that. The law of a spring is the numbers from, to [m] and stiffness of
-// each range, then isotropic damping.
-constexpr int law_number_count(int range_count)
-{
-    return 3 * range_count + 1;
-}
-
 // Springs grouped by their lower-numbered end: those of particle p are first[p] .. first[p + 1].
 struct SweepCloth {
     int particle_count;
     const int* first;
     const SweepSpring* springs;
     const float* inverse_mass;
-    int range_count;
-    const float* laws;  // [spring][number]; null where springs have no law
+    // What springs have beyond that; null where they have no law. The law of a spring is
+    // `law_size` numbers: from, to [m] and stiffness of each range, then isotropic damping.
+    const float* laws;
+    int range_count, law_size;
 };
 
 // A triangle and a hinge with their material; corners are as in TriangleSet and HingeSet.

@@ -9,7 +9,11 @@ namespace springtime {
 
 Air air_of(const SimulationOptions& options);
 
-// Adds the numbers of a spring's law, as law_number_count() has them.
+// Numbers of the law of a spring, as SweepCloth has them.
+constexpr int law_number_count(int range_count)
+{
+    return 3 * range_count + 1;
+}
 void add_law_numbers(const SpringSet& springs, std::size_t spring, std::vector<float>& numbers);
 
 // A cloth in the order the kernels sweep it.
@@ -23,8 +27,9 @@ class SweepTable {
                 first_.data(),
                 springs_.data(),
                 inverse_mass_.data(),
+                laws_.empty() ? nullptr : laws_.data(),
                 range_count_,
-                laws_.empty() ? nullptr : laws_.data()};
+                law_number_count(range_count_)};
     }
     // For each place in the sweep, the index of the spring in the cloth.
     const std::vector<int>& order() const { return order_; }
