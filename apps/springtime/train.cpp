@@ -1,10 +1,12 @@
 #include "train_options.h"
 
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "config.h"
+#include "identifying.h"
 #include "progress.h"
 #include "training.h"
 #include "verbs.h"
@@ -30,29 +32,46 @@ std::string stored_config(const std::vector<std::string>& given)
     return RunFolder(folder).config();
 }
 
+nlohmann::json number_or_null(double value)
+{
+    return value < 0 || !std::isfinite(value) ? nlohmann::json() : nlohmann::json(value);
+}
+
 void print_result(const TrainArguments& arguments, const TrainingOutcome& outcome)
 {
     const TrainResult& result = outcome.result;
     if (arguments.common.json) {
-        const nlohmann::json json{{"out", outcome.folder.string()},
-                                  {"cloth", (outcome.folder / "cloth.json").string()},
-                                  {"iterations", result.state.iteration},
-                                  {"best_iteration", result.state.best_iteration},
-                                  {"finished", result.finished},
-                                  {"seconds", outcome.seconds},
-                                  {"training_seconds", outcome.training_seconds},
-                                  {"final_loss", result.final_loss},
-                                  {"validation_rmse", result.validation_rmse},
-                                  {"homogeneous_validation_rmse", outcome.homogeneous_rmse}};
+        nlohmann::json json{
+            {"out", outcome.folder.string()},
+            {"cloth", (outcome.folder / "cloth.json").string()},
+            {"method", arguments.flags.method},
+            {"story", outcome.story},
+            {"iterations", result.state.iteration},
+            {"best_iteration", result.state.best_iteration},
+            {"finished", result.finished},
+            {"seconds", outcome.seconds},
+            {"training_seconds", outcome.training_seconds},
+            {"final_loss", result.final_loss},
+            {"validation_rmse", number_or_null(result.validation_rmse)},
+            {"linear_validation_rmse", number_or_null(outcome.linear_rmse)},
+            {"homogeneous_validation_rmse", number_or_null(outcome.homogeneous_rmse)}};
+        if (outcome.linear) json["identification"] = json_of(*outcome.linear);
         fmt::print("{}\n", json.dump());
         return;
     }
-    fmt::print("{}: {} iterations in {:.1f} s, last loss {:.4g}\n", outcome.folder.string(),
-               result.state.iteration, outcome.seconds, result.final_loss);
-    fmt::print(
-        "motion RMSE on validation motion: {:.4g} m after iteration {}, which is kept; the best "
-        "homogeneous network has {:.4g} m\n",
-        result.validation_rmse, result.state.best_iteration, outcome.homogeneous_rmse);
+    fmt::print("{}", outcome.story);
+    if (result.state.iteration > 0) {
+        fmt::print("{}: {} iterations in {:.1f} s, last loss {:.4g}\n", outcome.folder.string(),
+                   result.state.iteration, outcome.seconds, result.final_loss);
+    }
+    if (arguments.flags.method == "gradient") {
+        fmt::print(
+            "motion RMSE on validation motion: {:.4g} m after iteration {}, which is kept; the "
+            "best homogeneous network has {:.4g} m\n",
+            result.validation_rmse, result.state.best_iteration, outcome.homogeneous_rmse);
+    } else {
+        fmt::print("motion RMSE on validation motion: {:.4g} m\n", result.validation_rmse);
+    }
     fmt::print("learned cloth in {0}/cloth.json; try: springtime evaluate {0}/cloth.json TEST.h5\n",
                outcome.folder.string());
 }
@@ -69,6 +88,20 @@ void remark_on(const MotionHeader& header, const TrainOptions& options, const Co
          "--impulse-weight 0");
 }
 
+TrainingOutcome run_method(const TrainArguments& arguments, const TrainOptions& options,
+                           const RunFolder& folder)
+{
+    const std::string& method = arguments.flags.method;
+    const IdentifyOptions solve = identify_options_from(arguments.flags, arguments.common);
+    if (method == "linear") {
+        return run_linear(arguments.motion, solve, options, folder, arguments.common);
+    }
+    if (method == "auto") {
+        return run_auto(arguments.motion, solve, options, folder, arguments.common);
+    }
+    return run_training(arguments.motion, options, folder, arguments.common);
+}
+
 int run_train(const TrainArguments& arguments)
 {
     if (arguments.motion.empty()) {
@@ -77,10 +110,11 @@ int run_train(const TrainArguments& arguments)
     const bool resume = !arguments.resume.empty();
     const RunFolder folder(resume ? arguments.resume : arguments.out);
     const TrainOptions options = train_options_from(arguments.flags, arguments.common);
+    const bool by_gradient = arguments.flags.method == "gradient";
     {
         const MotionReader reader(arguments.motion);
         check_train(options, source_of(reader));
-        remark_on(reader.header(), options, arguments.common);
+        if (by_gradient) remark_on(reader.header(), options, arguments.common);
     }
     std::string config =
         merged_config(*arguments.app, {"out", "resume", "motion", "threads", "quiet", "json"});
@@ -90,10 +124,9 @@ int run_train(const TrainArguments& arguments)
     } else {
         RunFolder(folder).create(config);
     }
-    const TrainingOutcome outcome =
-        run_training(arguments.motion, options, folder, arguments.common);
+    const TrainingOutcome outcome = run_method(arguments, options, folder);
     print_result(arguments, outcome);
-    if (outcome.result.finished && outcome.result.state.best_iteration == 0) {
+    if (by_gradient && outcome.result.finished && outcome.result.state.best_iteration == 0) {
         note(arguments.common,
              "warning: no iteration followed the validation motion better than the start, which is "
              "kept; with a grid other than that of the landmarks, the position loss may do better: "

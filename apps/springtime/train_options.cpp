@@ -37,6 +37,33 @@ std::vector<TrainPass> passes_of(const TrainFlags& flags)
     return passes;
 }
 
+void add_linear_flags(CLI::App& verb, TrainFlags& flags)
+{
+    constexpr const char* kGroup = "Options of --method linear and auto";
+    verb.add_option("--form", flags.form,
+                    "Force balance at every frame (force), or in windows of positions (weak); "
+                    "auto: force where accelerations are stored")
+        ->check(CLI::IsMember({"auto", "force", "weak"}))
+        ->group(kGroup);
+    verb.add_option("--window", flags.window,
+                    "Half width of the windows of the weak form [s]; 0: chosen by validation")
+        ->check(CLI::NonNegativeNumber)
+        ->group(kGroup);
+    verb.add_option("--instruments", flags.instruments,
+                    "frames: even frames against odd ones, free of bias when noise is white; auto: "
+                    "where it is")
+        ->check(CLI::IsMember({"auto", "none", "frames"}))
+        ->group(kGroup);
+    verb.add_option("--prior", flags.prior,
+                    "Weight of the pull towards the median of each family; negative: chosen by "
+                    "validation")
+        ->group(kGroup);
+    verb.add_option("--solver", flags.solver,
+                    "direct: sparse LDL^T; iterative: conjugate gradients")
+        ->check(CLI::IsMember({"direct", "iterative"}))
+        ->group(kGroup);
+}
+
 }  // namespace
 
 void add_train_flags(CLI::App& verb, TrainFlags& flags)
@@ -48,6 +75,10 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
             ->allow_extra_args(false)
             ->default_str(otherwise);
     };
+    verb.add_option("--method", flags.method,
+                    "linear: solve for all springs at once; gradient: descend through the "
+                    "simulator; auto: solve, then descend where that follows the motion better")
+        ->check(CLI::IsMember({"auto", "linear", "gradient"}));
     verb.add_option("--grid", flags.grid, "Particles of the surrogate, ROWSxCOLS");
     add_families(verb, flags.families);
     add_knots(verb, flags.run.law.knots);
@@ -95,6 +126,30 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
         "Share of the rollouts that is never trained on and chooses the best iteration");
     verb.add_option("--validation-clips", flags.run.validation_clips, "Clips of those to look at");
     verb.add_option("--validate-every", flags.run.validate_every, "Iterations between looks");
+    verb.add_option("--patience", flags.run.patience,
+                    "End after this many iterations without a better look; 0: never")
+        ->check(CLI::Range(0, 1000000));
+    add_linear_flags(verb, flags);
+}
+
+IdentifyOptions identify_options_from(const TrainFlags& flags, const CommonOptions& common)
+{
+    IdentifyOptions options;
+    options.grid = grid_options(flags.grid, flags.families);
+    options.law = flags.run.law;
+    options.form = flags.form == "force"  ? BalanceForm::force
+                   : flags.form == "weak" ? BalanceForm::weak
+                                          : BalanceForm::automatic;
+    options.instruments = flags.instruments == "frames" ? Instruments::frames
+                          : flags.instruments == "none" ? Instruments::none
+                                                        : Instruments::automatic;
+    options.window = flags.window;
+    options.prior = flags.prior;
+    options.iterative = flags.solver == "iterative";
+    options.validation_share = flags.run.validation_share;
+    options.seed = common.seed;
+    options.threads = common.threads;
+    return options;
 }
 
 TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& common)

@@ -11,6 +11,11 @@ namespace springtime::app {
 struct TrainFlags {
     std::string grid = "32x32";
     std::vector<std::string> families{"structural", "diagonal", "antidiagonal", "bending"};
+    std::string method = "auto";
+    // Of the linear method.
+    std::string form = "auto", instruments = "auto", solver = "direct";
+    double window = 0, prior = -1;
+    // Of the gradient method.
     std::string passes = "dual", schedule = "cosine", freeze = "none";
     int stiffness_iterations = 128, damping_iterations = 64;
     // One weight for all passes, or one for each of the two.
@@ -20,6 +25,7 @@ struct TrainFlags {
 };
 
 void add_train_flags(CLI::App& verb, TrainFlags& flags);
+IdentifyOptions identify_options_from(const TrainFlags& flags, const CommonOptions& common);
 TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& common);
 
 }  // namespace springtime::app

@@ -4,11 +4,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "config.h"
+#include "identifying.h"
 #include "progress.h"
 
 namespace springtime::app {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // The last loss, and the seconds of all iterations of all sittings.
 std::pair<double, double> logged(const std::filesystem::path& log)
@@ -24,10 +28,62 @@ std::pair<double, double> logged(const std::filesystem::path& log)
     return result;
 }
 
+// The best homogeneous network, fitted once per run.
+Cloth homogeneous_of(const MotionSource& source, const TrainOptions& options,
+                     const RunFolder& folder, const CommonOptions& common)
+{
+    const fs::path file = folder.path() / "homogeneous.json";
+    if (!fs::exists(file)) {
+        ProgressBar bar("homogeneous fit", "percent", common.quiet);
+        write_cloth(file, fit_homogeneous(source, options, [&](double share) {
+                        return bar.show(100 * share, 100);
+                    }));
+    }
+    return read_cloth(file);
+}
+
+// A descent that begins near its end: small steps, and an end when nothing more is gained. Without
+// stored velocities forces are second differences that noise drowns, so positions are compared.
+void prepare_refinement(TrainOptions& options, const std::string& motion)
+{
+    constexpr double kSlower = 0.1;
+    options.stiffness_rate *= kSlower;
+    options.damping_rate *= kSlower;
+    if (options.patience == 0) options.patience = 48;
+    if (MotionReader(motion).header().velocities) return;
+    for (TrainPass& pass : options.passes) {
+        pass.weights.force = pass.weights.impulse = 0;
+        pass.weights.position = 1;
+    }
+}
+
+std::string refinement_story(const TrainingOutcome& outcome)
+{
+    const bool from_linear = outcome.linear_rmse < outcome.homogeneous_rmse;
+    std::string text = fmt::format(
+        "on validation motion: linear {:.4g} m, best homogeneous network {:.4g} m; so the descent "
+        "began with the {}\n",
+        outcome.linear_rmse, outcome.homogeneous_rmse,
+        from_linear ? "linear answer" : "homogeneous network");
+    const double before = std::min(outcome.linear_rmse, outcome.homogeneous_rmse);
+    if (outcome.result.state.best_iteration == 0) {
+        return text + fmt::format(
+                          "refined by gradient: {} iterations brought nothing better, the "
+                          "start is kept\n",
+                          outcome.result.state.iteration);
+    }
+    return text + fmt::format(
+                      "refined by gradient: from {:.4g} m to {:.4g} m in {} of {} "
+                      "iterations\n",
+                      before, outcome.result.validation_rmse, outcome.result.state.best_iteration,
+                      outcome.result.state.iteration);
+}
+
 }  // namespace
 
 TrainingOutcome run_training(const std::string& motion, const TrainOptions& options,
-                             const RunFolder& run_folder, const CommonOptions& common)
+                             const RunFolder& run_folder, const CommonOptions& common,
+                             const std::optional<Cloth>& linear)
 {
     constexpr int kCheckpointEvery = 4;  // iterations: at most that many are run again
     RunFolder folder = run_folder;
@@ -42,24 +98,27 @@ TrainingOutcome run_training(const std::string& motion, const TrainOptions& opti
 
     TrainingOutcome outcome;
     outcome.folder = folder.path();
-    const std::filesystem::path homogeneous = folder.path() / "homogeneous.json";
-    if (!std::filesystem::exists(homogeneous)) {
-        ProgressBar bar("homogeneous fit", "percent", common.quiet);
-        write_cloth(homogeneous, fit_homogeneous(source, options, [&](double share) {
-                        return bar.show(100 * share, 100);
-                    }));
-    }
     TrainOptions started = options;
-    started.start = read_cloth(homogeneous);
+    started.start = homogeneous_of(source, options, folder, common);
     outcome.homogeneous_rmse = validation_error(source, options, *started.start);
+    if (linear) {
+        outcome.linear_rmse = validation_error(source, options, *linear);
+        if (outcome.linear_rmse < outcome.homogeneous_rmse) started.start = linear;
+    }
 
+    // The standard errors of the linear answer hold for what grew out of it.
+    const auto errors = started.start->errors;
+    const auto write = [&](Cloth cloth) {
+        cloth.errors = errors;
+        write_cloth(folder.path() / "cloth.json", cloth);
+    };
     ProgressBar bar("train", "iterations", common.quiet);
     TrainHooks hooks;
     hooks.on_log = [&](const TrainLog& log) { folder.append_log(log); };
     hooks.on_state = [&](const TrainState& now) {
         if (now.iteration % kCheckpointEvery == 0) folder.write_checkpoint(now);
         if (now.best_iteration == now.iteration) {  // whatever happens, the best so far is there
-            write_cloth(folder.path() / "cloth.json", best_cloth(source.header, options, now));
+            write(best_cloth(source.header, options, now));
         }
     };
     hooks.keep_going = [&](const TrainLog& log, int total) {
@@ -67,12 +126,63 @@ TrainingOutcome run_training(const std::string& motion, const TrainOptions& opti
     };
     outcome.result = train(source, started, state ? &*state : nullptr, hooks);
     folder.write_checkpoint(outcome.result.state);
-    write_cloth(folder.path() / "cloth.json", outcome.result.cloth);
+    write(outcome.result.cloth);
     const auto [loss, seconds] = logged(folder.path() / "log.jsonl");
     outcome.result.final_loss = loss;
     outcome.training_seconds = seconds;
     outcome.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return outcome;
+}
+
+TrainingOutcome run_linear(const std::string& motion, const IdentifyOptions& solve,
+                           const TrainOptions& options, const RunFolder& folder,
+                           const CommonOptions& common)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    TrainingOutcome outcome;
+    outcome.folder = folder.path();
+    outcome.homogeneous_rmse = -1;
+    outcome.linear = run_identification(motion, solve, common);
+    outcome.result.cloth = outcome.linear->cloth;
+    outcome.result.finished = true;
+    write_cloth(folder.path() / "cloth.json", outcome.linear->cloth);
+    write_text(folder.path() / "identification.json", json_of(*outcome.linear).dump(1) + "\n");
+    const MotionReader reader(motion);
+    outcome.linear_rmse = validation_error(source_of(reader), options, outcome.linear->cloth);
+    outcome.result.validation_rmse = outcome.linear_rmse;
+    outcome.story = describe(*outcome.linear);
+    outcome.training_seconds = outcome.linear->seconds;
+    outcome.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return outcome;
+}
+
+TrainingOutcome run_auto(const std::string& motion, const IdentifyOptions& solve,
+                         TrainOptions options, const RunFolder& folder, const CommonOptions& common)
+{
+    const fs::path linear_file = folder.path() / "linear.json";
+    TrainingOutcome solved;
+    if (!fs::exists(linear_file)) {
+        solved = run_linear(motion, solve, options, folder, common);
+        const double floor = refinement_floor(solved.linear->noise, solved.linear->cloth.sheet);
+        if (solved.linear_rmse <= floor) {
+            solved.story += fmt::format(
+                "not refined by gradient: the answer follows the validation motion to {:.2g} m, "
+                "and "
+                "below {:.2g} m there is only noise and rounding\n",
+                solved.linear_rmse, floor);
+            return solved;
+        }
+        write_cloth(linear_file, solved.linear->cloth);
+    }
+    prepare_refinement(options, motion);
+    TrainingOutcome outcome =
+        run_training(motion, options, folder, common, read_cloth(linear_file));
+    outcome.story = solved.story + refinement_story(outcome);
+    outcome.linear = solved.linear;
+    outcome.seconds += solved.seconds;
+    outcome.training_seconds += solved.training_seconds;
     return outcome;
 }
 

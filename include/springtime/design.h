@@ -11,12 +11,12 @@ namespace springtime {
 // A motion that could be recorded next: the cloth falls from the flat sheet while some of it is
 // held.
 struct Experiment {
-    std::string name;                  // for people: "pin corner-nw and corner-se"
-    std::vector<std::string> pins;     // as particles_named() takes them
-    std::vector<int> pinned;           // particles
-    double gain = 0;                   // what it would tell: log of det(H + dH)/det(H), halved
-    double stiffness_error = 0;        // median standard error afterwards [N/m]
-    double damping_error = 0;          // likewise [N s/m]
+    std::string name;               // for people: "pin corner-nw and corner-se"
+    std::vector<std::string> pins;  // as particles_named() takes them
+    std::vector<int> pinned;        // particles
+    double gain = 0;                // what it would tell: log of det(H + dH)/det(H), halved
+    double stiffness_error = 0;     // median standard error afterwards [N/m]
+    double damping_error = 0;       // likewise [N s/m]
 };
 
 struct DesignOptions {

@@ -54,6 +54,7 @@ struct TrainOptions {
     double validation_share = 0.05;
     int validation_clips = 32;
     int validate_every = 8;  // iterations
+    int patience = 0;        // iterations without a better validation that end it; 0: no end
     std::uint64_t seed = 1;
     int threads = 0;
     Device device = Device::automatic;

@@ -488,7 +488,7 @@ Identification Identifier::run()
             "identify: the force form needs stored velocities and accelerations, and this motion "
             "has none; use the weak form");
     }
-    result.noise = reader_.measure_noise();
+    if (!force) result.noise = reader_.measure_noise();
     const bool matters = result.noise.level > kHarmlessNoise * smallest_spacing(reader_.cloth());
     bool instruments =
         options_.instruments == Instruments::frames ||

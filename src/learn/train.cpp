@@ -309,7 +309,11 @@ TrainResult Trainer::run(const TrainHooks& hooks)
     const int total = total_iterations(options_);
     TrainResult result;
     bool stopped = false;
-    while (state_.iteration < total && !stopped) {
+    const auto exhausted = [&] {
+        return options_.patience > 0 &&
+               state_.iteration - state_.best_iteration >= options_.patience;
+    };
+    while (state_.iteration < total && !exhausted() && !stopped) {
         const Place place = place_of(options_, state_.iteration);
         if (!batches_ || place.step == 0) begin_pass(place);
         const TrainLog log = iterate(place);
@@ -318,7 +322,7 @@ TrainResult Trainer::run(const TrainHooks& hooks)
         if (hooks.on_state) hooks.on_state(state_);
         stopped = hooks.keep_going && !hooks.keep_going(log, total);
     }
-    result.finished = state_.iteration >= total;
+    result.finished = state_.iteration >= total || exhausted();
     result.cloth = with_parameters(lesson_.surrogate, state_.best);
     result.validation_rmse = state_.best_validation;
     result.state = state_;

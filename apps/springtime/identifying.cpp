@@ -1,0 +1,109 @@
+#include "identifying.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "progress.h"
+
+namespace springtime::app {
+
+namespace {
+
+// The median of the errors that are finite, or nothing.
+double median_error(const std::vector<double>& errors)
+{
+    std::vector<double> finite;
+    std::copy_if(errors.begin(), errors.end(), std::back_inserter(finite),
+                 [](double error) { return std::isfinite(error); });
+    if (finite.empty()) return NAN;
+    const auto middle = finite.begin() + static_cast<std::ptrdiff_t>(finite.size() / 2);
+    std::nth_element(finite.begin(), middle, finite.end());
+    return *middle;
+}
+
+std::string noise_text(const Identification& found)
+{
+    const NoiseEstimate& noise = found.noise;
+    std::string text = fmt::format(
+        "noise of the positions: {:.2g} m, {} in time (neighbouring frames are "
+        "correlated by {:.2f})",
+        noise.level, noise.white ? "white" : "not white", noise.correlation);
+    if (found.instruments) {
+        return text +
+               "; so even and odd frames were held against each other, which noise cannot "
+               "bias\n";
+    }
+    return text + (noise.white ? "; too small to matter, or the motion too short for instruments\n"
+                               : "; such smooth remains are mostly motion itself, so all frames "
+                                 "were used together\n");
+}
+
+}  // namespace
+
+Identification run_identification(const std::string& motion, const IdentifyOptions& options,
+                                  const CommonOptions& common)
+{
+    const MotionReader reader(motion);
+    ProgressBar bar("solve", "percent", common.quiet);
+    return identify(source_of(reader), options,
+                    [&](double share) { return bar.show(100 * share, 100); });
+}
+
+std::string describe(const Identification& found)
+{
+    const SpringSet& springs = found.cloth.springs;
+    std::string text = fmt::format(
+        "linear: {} springs from {} equations in {:.1f} s, {}\n", springs.spring_count(),
+        found.equation_count, found.seconds,
+        found.form == BalanceForm::force
+            ? "force form, for accelerations are stored"
+            : fmt::format("weak form, for accelerations are not stored: windows of ±{:.2f} s",
+                          found.window));
+    if (found.form == BalanceForm::weak) text += noise_text(found);
+    text += fmt::format(
+        "standard errors (median): stiffness {:.2g} N/m, damping {:.2g} N s/m; the prior has "
+        "weight {:.0e}",
+        median_error(found.cloth.errors->parameters[0]),
+        median_error(found.cloth.errors->parameters[1]), found.prior);
+    int held = 0;
+    for (const int count : found.held_count) held += count;
+    if (held > 0) text += fmt::format("; {} parameters are held at zero", held);
+    text += "\n";
+    if (!found.unseen.empty()) {
+        text += fmt::format(
+            "{} springs are not seen by this motion and have the median of their family: "
+            "springtime inspect shows where\n",
+            found.unseen.size());
+    }
+    return text;
+}
+
+nlohmann::json json_of(const Identification& found)
+{
+    const bool weak = found.form == BalanceForm::weak;
+    nlohmann::json json{{"form", weak ? "weak" : "force"},
+                        {"instruments", found.instruments},
+                        {"prior", found.prior},
+                        {"equations", found.equation_count},
+                        {"equation_error", found.equation_error},
+                        {"unseen", found.unseen},
+                        {"held", found.held_count},
+                        {"seconds", found.seconds}};
+    json["window"] = weak ? nlohmann::json(found.window) : nlohmann::json();
+    if (weak) {
+        json["noise"] = {{"level", found.noise.level},
+                         {"correlation", found.noise.correlation},
+                         {"white", found.noise.white}};
+    }
+    for (const auto& [name, kind] : {std::pair{"stiffness", 0}, std::pair{"damping", 1}}) {
+        json["median_error"][name] = median_error(found.cloth.errors->parameters[kind]);
+    }
+    return json;
+}
+
+double refinement_floor(const NoiseEstimate& noise, const Sheet& sheet)
+{
+    return std::sqrt(3.0) * noise.level + 1e-4 * std::max(sheet.length, sheet.width);
+}
+
+}  // namespace springtime::app
