@@ -181,6 +181,27 @@ void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Vi
     }
 }
 
+// Which parameters normal equations see, and what they say about a parameter of each kind on
+// average. What is not seen has no part in that: a kind may be seen in few springs.
+struct Sight {
+    Sight(const Eigen::VectorXd& diagonal, int kinds);
+
+    std::vector<double> typical;  // [kind]
+    std::vector<char> seen;       // [unknown]
+};
+
+Sight::Sight(const Eigen::VectorXd& diagonal, int kinds) : seen(diagonal.size(), 0)
+{
+    std::vector<std::vector<double>> of_kind(kinds);
+    for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
+        if (diagonal[i] > 0) of_kind[i % kinds].push_back(diagonal[i]);
+    }
+    for (const auto& values : of_kind) typical.push_back(values.empty() ? 1 : median_of(values));
+    for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
+        seen[i] = diagonal[i] > kUnseen * typical[i % kinds];
+    }
+}
+
 // Solves under a prior: every parameter is drawn a little towards the median of its kind in its
 // family.
 class PriorSolver {
@@ -198,8 +219,13 @@ class PriorSolver {
     BoundedSystem system(const NormalBlocks& blocks, double weight,
                          std::vector<char>* seen = nullptr) const;
     // Nothing where the prior is too weak to make the system definite.
-    std::optional<BoundedSolution> solve(const NormalBlocks& blocks, double weight) const;
-    void center_on(const Eigen::VectorXd& solution);
+    struct Solved {
+        BoundedSolution solution;
+        std::vector<char> seen;
+    };
+    std::optional<Solved> solve(const NormalBlocks& blocks, double weight) const;
+    // On the medians of what is seen in either half.
+    void center_on(const Solved& one, const Solved& other);
 
   private:
     const SpringSet& springs_;
@@ -213,46 +239,56 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, double weight,
 {
     BoundedSystem system = blocks.assemble();
     const Eigen::VectorXd diagonal = system.matrix.diagonal();
-    std::vector<std::vector<double>> of_kind(kinds_);
-    for (Eigen::Index i = 0; i < diagonal.size(); ++i) of_kind[i % kinds_].push_back(diagonal[i]);
-    std::vector<double> typical;
-    for (const auto& values : of_kind) typical.push_back(std::max(median_of(values), 1e-300));
-    if (seen) seen->assign(diagonal.size(), 1);
+    const Sight sight(diagonal, kinds_);
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
-        const double scale = typical[i % kinds_];
-        const bool blind = !(diagonal[i] > kUnseen * scale);
-        const double added = blind ? scale - diagonal[i] : weight * scale;
-        if (seen && blind) (*seen)[i] = 0;
+        const double scale = sight.typical[i % kinds_];
+        const double added = sight.seen[i] ? weight * scale : scale - diagonal[i];
         system.matrix.coeffRef(i, i) += added;
         system.right[i] += added * center_[i];
     }
+    if (seen) *seen = sight.seen;
     return system;
 }
 
-std::optional<BoundedSolution> PriorSolver::solve(const NormalBlocks& blocks, double weight) const
+std::optional<PriorSolver::Solved> PriorSolver::solve(const NormalBlocks& blocks,
+                                                      double weight) const
 {
+    Solved solved;
+    const BoundedSystem with_prior = system(blocks, weight, &solved.seen);
     try {
-        return solve_bounded(system(blocks, weight), solver_);
+        solved.solution = solve_bounded(with_prior, solver_);
     } catch (const Failure&) {
         return std::nullopt;
     }
+    return solved;
 }
 
-void PriorSolver::center_on(const Eigen::VectorXd& solution)
+// A family that no motion moves has the median of all families, and a range of strain that no
+// spring enters has the stiffness beside it.
+void PriorSolver::center_on(const Solved& one, const Solved& other)
 {
-    for (const SpringFamily family : kSpringFamilies) {
-        for (int k = 0; k < kinds_; ++k) {
-            std::vector<Eigen::Index> members;
-            for (std::size_t s = 0; s < springs_.spring_count(); ++s) {
-                if (springs_.family[s] == family) {
-                    members.push_back(static_cast<Eigen::Index>(s) * kinds_ + k);
+    const std::size_t count = springs_.spring_count();
+    for (int k = 0; k < kinds_; ++k) {
+        const auto median = [&](const auto& belongs, double otherwise) {
+            std::vector<double> values;
+            for (std::size_t i = k, s = 0; s < count; ++s, i += kinds_) {
+                for (const Solved* half : {&one, &other}) {
+                    if (!belongs(s) || !half->seen[i]) continue;
+                    values.push_back(half->solution.value[static_cast<Eigen::Index>(i)]);
                 }
             }
-            if (members.empty()) continue;
-            std::vector<double> values;
-            for (const Eigen::Index i : members) values.push_back(solution[i]);
-            const double median = median_of(values);
-            for (const Eigen::Index i : members) center_[i] = median;
+            return values.empty() ? otherwise : median_of(values);
+        };
+        const bool range = k > 0 && !springs_.is_damping(k);
+        for (const SpringFamily family : kSpringFamilies) {
+            const auto in_family = [&](std::size_t s) { return springs_.family[s] == family; };
+            const double typical = median([](std::size_t) { return true; }, -1);
+            const double center = median(in_family, typical);
+            for (std::size_t s = 0; s < count; ++s) {
+                if (!in_family(s)) continue;
+                const auto first = static_cast<Eigen::Index>(s) * kinds_;
+                center_[first + k] = center >= 0 ? center : range ? center_[first] : 0;
+            }
         }
     }
 }
@@ -276,11 +312,12 @@ struct Choice {
 double cross_score(PriorSolver& solver, const Folds& folds, const Folds& judge, double weight,
                    bool center, int threads)
 {
-    std::array<std::optional<BoundedSolution>, 2> solved;
+    std::array<std::optional<PriorSolver::Solved>, 2> solved;
     parallel_for(2, threads, [&](int half) { solved[half] = solver.solve(folds[half], weight); });
     if (!solved[0] || !solved[1]) return kInfinity;
-    if (center) solver.center_on(0.5 * (solved[0]->value + solved[1]->value));
-    return judge[1].residual(solved[0]->value) + judge[0].residual(solved[1]->value);
+    if (center) solver.center_on(*solved[0], *solved[1]);
+    return judge[1].residual(solved[0]->solution.value) +
+           judge[0].residual(solved[1]->solution.value);
 }
 
 class Identifier {
@@ -392,13 +429,14 @@ Choice Identifier::choose(const std::vector<Folds>& sums)
 void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks, double weight,
                         Identification& result) const
 {
-    const std::optional<BoundedSolution> solution = solver_.solve(blocks, weight);
-    if (!solution) {
+    const std::optional<PriorSolver::Solved> solved = solver_.solve(blocks, weight);
+    if (!solved) {
         throw Failure(
             "identify: the motion does not determine the springs even with a prior of {}; give "
             "more motion, or learn by gradient",
             weight);
     }
+    const BoundedSolution& solution = solved->solution;
     const int kinds = reader_.cloth().springs.kind_count();
     result.form = scheme.form;
     result.instruments = scheme.instruments;
@@ -406,12 +444,12 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks, double
     result.prior = weight;
     result.cloth = reader_.cloth();
     result.held_count.assign(kinds, 0);
-    for (Eigen::Index i = 0; i < solution->value.size(); ++i) {
-        result.cloth.springs.parameters(int(i % kinds))[i / kinds] = solution->value[i];
-        result.held_count[i % kinds] += solution->held[i];
+    for (Eigen::Index i = 0; i < solution.value.size(); ++i) {
+        result.cloth.springs.parameters(int(i % kinds))[i / kinds] = solution.value[i];
+        result.held_count[i % kinds] += solution.held[i];
     }
     progress(0.9);
-    add_errors(scheme, blocks, weight, solution->value, result);
+    add_errors(scheme, blocks, weight, solution.value, result);
 }
 
 // The inverse of the information matrix says how errors are shared out; how large they are is
