@@ -23,7 +23,8 @@ PUBLIC = {
     "energy": "sim", "environment": "sim", "handles": "sim",
     "obstacle": "sim", "rest": "sim", "simulation": "sim", "state": "sim", "surface": "sim",
     "generate": "data", "motion": "data", "observe": "data", "record": "data", "resample": "data",
-    "evaluate": "learn", "train": "learn",
+    "design": "learn", "determination": "learn", "evaluate": "learn", "identify": "learn",
+    "train": "learn",
     "files": "io", "picture": "io", "run_folder": "io", "triangle_mesh": "io",
     "springtime": "everything",
 }

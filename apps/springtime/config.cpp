@@ -101,6 +101,15 @@ void check_same_config(const std::string& stored, const std::string& now, const 
     }
 }
 
+std::string text_setting(const std::string& text, const std::string& key)
+{
+    try {
+        return toml::parse(text)[key].value_or(std::string());
+    } catch (const toml::parse_error&) {
+        return {};
+    }
+}
+
 std::string toml_text(const std::string& text)
 {
     std::ostringstream quoted;

@@ -27,6 +27,9 @@ std::string merged_config(const CLI::App& verb, const std::vector<std::string>& 
 void check_same_config(const std::string& stored, const std::string& now, const std::string& free,
                        const std::string& source);
 
+// A text among the settings of a TOML text, or an empty one.
+std::string text_setting(const std::string& toml, const std::string& key);
+
 // Quoted as TOML.
 std::string toml_text(const std::string& text);
 

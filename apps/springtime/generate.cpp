@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config.h"
+#include "determination.h"
 #include "generating.h"
 #include "mesh_options.h"
 #include "presets.h"
@@ -23,6 +24,7 @@ struct GenerateArguments {
     std::string source = "springs", preset;
     std::string out = "motion.h5";
     std::string substeps = "auto";
+    std::string design_for;  // a cloth file; empty: random anchors
     std::optional<double> density, anchor_radius;
     // Without values where none are given: a stored configuration then lacks them, as those of
     // files from before these flags do.
@@ -56,6 +58,21 @@ bool is_given(const GenerateArguments& arguments, const std::string& flag)
     return arguments.app->get_option("--" + flag)->count() > 0;
 }
 
+bool is_design(const GenerateArguments& arguments)
+{
+    return !arguments.design_for.empty();
+}
+
+// What a cloth that is given, and pins that are chosen for it, leave no room for.
+std::vector<std::string> flags_of_cloth_and_anchors()
+{
+    std::vector<std::string> flags{"preset",  "source",  "length",      "width",        "mass",
+                                   "density", "anchors", "anchor-size", "anchor-radius"};
+    flags.insert(flags.end(), kSpringFlags.begin(), kSpringFlags.end());
+    flags.insert(flags.end(), kMeshFlags.begin(), kMeshFlags.end());
+    return flags;
+}
+
 bool is_fem(const GenerateArguments& arguments)
 {
     return arguments.source == "fem";
@@ -64,6 +81,15 @@ bool is_fem(const GenerateArguments& arguments)
 // Flags that say nothing of this source, or that contradict each other, must not be lost silently.
 void check_flags(const GenerateArguments& arguments)
 {
+    if (is_design(arguments)) {
+        for (const std::string& flag : flags_of_cloth_and_anchors()) {
+            if (!is_given(arguments, flag)) continue;
+            throw Error(
+                "--{}: with --design-for the cloth comes from {}, and its pins are chosen; leave "
+                "one of them out",
+                flag, arguments.design_for);
+        }
+    }
     if (arguments.source != "springs" && !is_fem(arguments)) {
         throw Error("--source '{}': unknown; there are springs and fem", arguments.source);
     }
@@ -108,6 +134,7 @@ std::vector<std::string> settings_left_out(const GenerateArguments& arguments)
     const auto add = [&](const auto& flags) {
         names.insert(names.end(), std::begin(flags), std::end(flags));
     };
+    if (is_design(arguments)) add(flags_of_cloth_and_anchors());
     if (is_fem(arguments)) {
         add(kSpringFlags);
     } else {
@@ -172,6 +199,12 @@ fs::path cloth_path_of(const GenerateArguments& arguments)
 void check_outputs(const GenerateArguments& arguments)
 {
     const fs::path out = arguments.out, cloth_path = cloth_path_of(arguments);
+    std::error_code none;  // where one of them is not there they are not the same
+    if (is_design(arguments) && fs::equivalent(arguments.design_for, cloth_path, none)) {
+        throw Error(
+            "{}: would be replaced by the source cloth of the new motion; give another --out",
+            arguments.design_for);
+    }
     if (fs::exists(out) && !arguments.resume && !arguments.overwrite) {
         throw Error(
             "{}: exists already; finish it with --resume, replace it with --overwrite, or "
@@ -185,16 +218,49 @@ void check_outputs(const GenerateArguments& arguments)
     }
 }
 
-void print_result(const GenerateArguments& arguments, const GeneratedFile& outcome, int substeps,
-                  double seconds)
+// The experiment that would tell most about a cloth, and the pins that make it.
+struct Design {
+    Cloth cloth;
+    std::vector<Experiment> ranking;  // best first
+};
+
+Design design_for(const GenerateArguments& arguments, const GenerateOptions& run)
+{
+    Design design{read_cloth(arguments.design_for), {}};
+    if (!design.cloth.errors) {
+        throw Error(
+            "{}: has no standard errors, which say what is worth knowing; give a cloth that was "
+            "identified, by springtime train --method linear",
+            arguments.design_for);
+    }
+    DesignOptions options;
+    options.seconds = run.seconds;
+    options.dt = run.dt;
+    options.stride = run.stride;
+    options.environment = run.environment;
+    design.ranking = ranked_experiments(design.cloth, options, arguments.common);
+    if (design.ranking.empty()) {
+        throw Failure("{}: every experiment with this cloth blows up; lower --dt",
+                      arguments.design_for);
+    }
+    return design;
+}
+
+void print_result(const GenerateArguments& arguments, const std::optional<Design>& design,
+                  const GeneratedFile& outcome, int substeps, double seconds)
 {
     const std::string cloth = cloth_path_of(arguments).string();
     if (arguments.common.json) {
-        const nlohmann::json result{
+        nlohmann::json result{
             {"out", arguments.out},         {"cloth", cloth},
             {"rollouts", outcome.rollouts}, {"rollouts_planned", arguments.run.rollouts},
             {"finished", outcome.finished}, {"substeps", substeps},
-            {"seconds", seconds},           {"bytes", fs::file_size(arguments.out)}};
+            {"seconds", seconds},           {"bytes", fs::file_size(arguments.out)},
+            {"experiment", nullptr},        {"next", nullptr}};
+        if (design) {
+            result["experiment"] = design->ranking[0].name;
+            result["next"] = ranking_json(design->cloth, design->ranking);
+        }
         fmt::print("{}\n", result.dump());
     } else if (outcome.finished) {
         fmt::print("{}: {} rollouts, {:.1f} MB, in {:.1f} s; source cloth in {}\n", arguments.out,
@@ -202,11 +268,9 @@ void print_result(const GenerateArguments& arguments, const GeneratedFile& outco
     }
 }
 
-int run_generate(const GenerateArguments& arguments)
+// Before any sub-steps.
+GenerateOptions options_from(const GenerateArguments& arguments)
 {
-    check_flags(arguments);
-    check_outputs(arguments);
-    const Cloth cloth = source_cloth(arguments);
     GenerateOptions run = arguments.run;
     run.anchor_radius = arguments.anchor_radius.value_or(0);
     run.environment = environment_from(arguments.environment, {});
@@ -214,12 +278,31 @@ int run_generate(const GenerateArguments& arguments)
     run.threads = arguments.common.threads;
     run.device = device_named(arguments.common.device);
     if (arguments.fps) set_frame_rate(run, *arguments.fps);
+    return run;
+}
+
+int run_generate(const GenerateArguments& arguments)
+{
+    check_flags(arguments);
+    check_outputs(arguments);
+    GenerateOptions run = options_from(arguments);
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<Design> design;
+    if (is_design(arguments)) {
+        design = design_for(arguments, run);
+        run.pinned = design->ranking[0].pinned;
+        if (!arguments.common.json) {
+            fmt::print("{}chosen: {}\n", ranking_text(design->cloth, design->ranking),
+                       design->ranking[0].name);
+        }
+    }
+    Cloth cloth = design ? design->cloth : source_cloth(arguments);
+    cloth.errors.reset();  // a source is what it is
     const int substeps =
         substeps_from(arguments.substeps, cloth, run.environment, run.dt, arguments.common.quiet);
     run.dt /= substeps;
     run.stride = stride_in_substeps(run.stride, substeps);
 
-    const auto start = std::chrono::steady_clock::now();
     const GeneratedFile outcome = generate_file(
         arguments.out, cloth, run, merged_config(*arguments.app, settings_left_out(arguments)),
         arguments.resume, arguments.common, camera_of(arguments));
@@ -232,7 +315,7 @@ int run_generate(const GenerateArguments& arguments)
         return kFailed;
     }
     write_cloth(cloth_path_of(arguments), cloth);
-    print_result(arguments, outcome, substeps, seconds);
+    print_result(arguments, design, outcome, substeps, seconds);
     if (outcome.finished) return kDone;
     fmt::print(stderr,
                "springtime: interrupted; {} of {} rollouts are in {}; run again with "
@@ -280,6 +363,10 @@ Verb add_generate(CLI::App& root)
                      "Particles along such a place when it is a square of a grid");
     verb->add_option("--anchor-radius", arguments->anchor_radius,
                      "Radius of such a place [m], which then is a disc");
+    verb->add_option("--design-for", arguments->design_for,
+                     "Cloth file with standard errors: makes motion of this cloth, pinned where it "
+                     "would tell most about its springs")
+        ->type_name("FILE");
     add_cloth(*verb, arguments->cloth);
     verb->add_option("--density", arguments->density, "Mass per area [kg/m^2], instead of --mass");
     add_mesh(*verb, arguments->mesh);

@@ -1,7 +1,10 @@
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "config.h"
+#include "determination.h"
 #include "options.h"
 #include "progress.h"
 #include "verbs.h"
@@ -171,16 +174,45 @@ void print_cloth(const Cloth& cloth)
     print_hinges(cloth.hinges);
 }
 
-int inspect_cloth(const InspectArguments& arguments)
+// A cloth as a file of its own or in the folder of a run, with what is known of its making.
+struct InspectedCloth {
+    std::string file;
+    std::optional<std::filesystem::path> folder;
+    std::optional<MotionReader> motion{};  // that a run learned from
+};
+
+// A picture goes into a run folder, but nowhere else.
+std::string write_picture(const InspectedCloth& inspected, const Cloth& cloth)
 {
-    const Cloth cloth = read_cloth(arguments.file);
+    if (!inspected.folder) return {};
+    const std::filesystem::path path = *inspected.folder / "determination.png";
+    write_png(path, draw_determination(cloth));
+    return path.string();
+}
+
+int inspect_cloth(const InspectArguments& arguments, const InspectedCloth& inspected)
+{
+    const Cloth cloth = read_cloth(inspected.file);
+    std::optional<Determination> determination;
+    std::string picture;
+    if (cloth.errors && cloth.springs.spring_count() > 0) {
+        determination = determination_of(cloth, inspected.motion ? &*inspected.motion : nullptr,
+                                         arguments.common);
+        picture = write_picture(inspected, cloth);
+    }
     if (!arguments.common.json) {
-        fmt::print("{}: cloth, version {}\n", arguments.file, cloth_file_version(cloth));
+        fmt::print("{}: cloth, version {}\n", inspected.file, cloth_file_version(cloth));
         print_cloth(cloth);
+        if (determination) {
+            print_determination(cloth, *determination);
+        } else if (inspected.folder) {
+            fmt::print("how well it is known was not learned: train --method linear does\n");
+        }
+        if (!picture.empty()) fmt::print("the errors of all springs are drawn in {}\n", picture);
         return kDone;
     }
     nlohmann::json result = cloth_json(cloth);
-    result.update({{"kind", "cloth"},
+    result.update({{"kind", inspected.folder ? "run" : "cloth"},
                    {"version", cloth_file_version(cloth)},
                    {"particles", cloth.particle_count()},
                    {"rollouts", nullptr},
@@ -188,9 +220,34 @@ int inspect_cloth(const InspectArguments& arguments)
                    {"frames", nullptr},
                    {"dt", nullptr},
                    {"stride", nullptr},
-                   {"seed", nullptr}});
+                   {"seed", nullptr},
+                   {"determination", nullptr},
+                   {"picture", picture.empty() ? nlohmann::json() : nlohmann::json(picture)}});
+    if (determination) result["determination"] = determination_json(cloth, *determination);
     fmt::print("{}\n", result.dump());
     return kDone;
+}
+
+// The motion may have gone since, or changed; the cloth can be looked at all the same.
+std::optional<MotionReader> motion_of_run(const RunFolder& folder, const CommonOptions& common)
+{
+    const std::string path = text_setting(folder.config(), "motion");
+    try {
+        return MotionReader(path);
+    } catch (const Error& error) {
+        note(common, fmt::format("the motion of this run cannot be read ({}); gravity, drag and "
+                                 "wind are taken to be the usual ones",
+                                 error.what()));
+        return {};
+    }
+}
+
+int inspect_run(const InspectArguments& arguments)
+{
+    const RunFolder folder(arguments.file);
+    std::optional<MotionReader> motion = motion_of_run(folder, arguments.common);
+    return inspect_cloth(
+        arguments, {(folder.path() / "cloth.json").string(), folder.path(), std::move(motion)});
 }
 
 // What the numbers of a motion span, over some or all of its rollouts.
@@ -353,7 +410,10 @@ void print_motion(const std::string& file, const MotionReader& motion, const Mot
 
 int run_inspect(const InspectArguments& arguments)
 {
-    if (file_kind(arguments.file) == FileKind::cloth) return inspect_cloth(arguments);
+    if (std::filesystem::is_directory(arguments.file)) return inspect_run(arguments);
+    if (file_kind(arguments.file) == FileKind::cloth) {
+        return inspect_cloth(arguments, {arguments.file, {}});
+    }
     const MotionReader motion(arguments.file);
     const MotionRanges ranges = ranges_of(motion, arguments);
     if (arguments.common.json) {
@@ -369,11 +429,12 @@ int run_inspect(const InspectArguments& arguments)
 Verb add_inspect(CLI::App& root)
 {
     auto arguments = std::make_shared<InspectArguments>();
-    CLI::App* verb =
-        root.add_subcommand("inspect", "Tell what a motion or cloth file holds, or what ails it");
-    verb->add_option("file", arguments->file, "Motion or cloth file")
+    CLI::App* verb = root.add_subcommand("inspect",
+                                         "Tell what a motion or cloth file or the folder of a run "
+                                         "holds, or what ails it");
+    verb->add_option("file", arguments->file, "Motion or cloth file, or run folder")
         ->required()
-        ->type_name("FILE");
+        ->type_name("FILE|FOLDER");
     verb->add_flag("--full", arguments->full, "Read every rollout, not 16 of them, for the ranges");
     add_common(*verb, arguments->common);
     return {verb, [arguments] { return run_inspect(*arguments); }, {}};

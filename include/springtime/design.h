@@ -1,10 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "springtime/cloth.h"
 #include "springtime/environment.h"
+#include "springtime/generate.h"
 
 namespace springtime {
 
@@ -21,16 +23,22 @@ struct Experiment {
 
 struct DesignOptions {
     double seconds = 4;  // of each experiment
-    double dt = 1e-3;    // [s]
+    double dt = 1e-3;    // [s]; cut into sub-steps where the cloth needs them
     int stride = 20;     // steps between frames
     Environment environment;
     int threads = 0;
 };
 
 // Ranks experiments by how much they would add to what is known, best first: each is simulated
-// with the cloth as it was identified. What is known is taken from the standard errors, each for
-// itself; a parameter that was not seen counts as known to no better than its own size.
-// Throws Error for a cloth without standard errors.
-std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions& options);
+// with the cloth as it was identified, from the start that generate() gives its first rollout when
+// these particles are pinned. What is known is taken from the standard errors, each for itself; a
+// parameter that was not seen counts as known to no better than its own size. Noise is taken to
+// be what it was, and every frame to count: where filtering takes the quick part of the motion
+// away, this promises too much. An experiment that blows up is left out.
+// Does not depend on the number of threads. `keep_going` is asked now and then with the share that
+// is done; when it says no, Failure is thrown. Throws Error for a cloth without standard errors,
+// or without the noise that they come from.
+std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions& options,
+                                         const std::function<bool(double share)>& keep_going = {});
 
 }  // namespace springtime

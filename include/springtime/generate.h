@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "springtime/record.h"
 
@@ -17,6 +18,9 @@ struct GenerateOptions {
     int anchor_size = 3;  // an anchor holds anchor_size x anchor_size particles of a grid
     // [m]; above 0 an anchor is a disc of the sheet instead, and the cloth need not be a grid
     double anchor_radius = 0;
+    // Particles that every rollout pins, instead of random anchors. The sheet then starts level but
+    // for a small tilt, which differs from rollout to rollout.
+    std::vector<int> pinned{};
     Environment environment;
     std::uint64_t seed = 1;
     int threads = 0;  // 0: all cores

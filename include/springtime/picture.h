@@ -26,6 +26,10 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
 // its stiffness against shear, and a scale.
 Picture draw_stiffness(const Cloth& cloth);
 
+// The flat sheet with every spring in the colour of the standard error of its stiffness, relative
+// to the stiffness; grey where the motion said nothing.
+Picture draw_determination(const Cloth& cloth);
+
 void write_png(const std::filesystem::path& path, const Picture& picture);
 
 }  // namespace springtime

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "springtime/cloth.h"
+#include "springtime/design.h"
+#include "springtime/determination.h"
 #include "springtime/energy.h"
 #include "springtime/environment.h"
 #include "springtime/error.h"

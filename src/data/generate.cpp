@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <mutex>
+#include <numbers>
 #include <set>
 
 #include "core/parallel.h"
@@ -34,6 +35,16 @@ Vec3d rotated(const Quaternion& q, const Vec3d& v)
     const Vec3d axis{q.x, q.y, q.z};
     const Vec3d once = cross(axis, v);
     return v + 2 * q.w * once + 2.0 * cross(axis, once);
+}
+
+// By an angle of kLeastTilt to kMostTilt about any level axis: enough that no motion is symmetric.
+Quaternion random_tilt(Random& random)
+{
+    constexpr double kLeastTilt = 0.1, kMostTilt = 0.25;  // [rad]
+    const double azimuth = 2 * std::numbers::pi * random.uniform();
+    const double half = 0.5 * (kLeastTilt + (kMostTilt - kLeastTilt) * random.uniform());
+    return {std::cos(half), std::sin(half) * std::cos(azimuth), 0,
+            std::sin(half) * std::sin(azimuth)};
 }
 
 // Squares of particles at random places that do not overlap.
@@ -114,6 +125,10 @@ int rollouts_in_memory(const Cloth& cloth, std::size_t frames, int threads)
 
 void check_anchors(const Cloth& cloth, const GenerateOptions& options)
 {
+    if (!options.pinned.empty()) {
+        check_handles({options.pinned, {}, {}}, cloth.particle_count(), "generate");
+        return;
+    }
     const double radius = options.anchor_radius;
     if (!std::isfinite(radius) || radius < 0) {
         throw Error("generate: anchors of radius {} m; it must be finite and not negative", radius);
@@ -162,8 +177,13 @@ RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, in
     check_generate(cloth, options);
     Random random = Random::stream(options.seed, index);
     RolloutStart start{flat_state(cloth), {}};
-    const Quaternion rotation = random_rotation(random);
+    const bool pinned = !options.pinned.empty();
+    const Quaternion rotation = pinned ? random_tilt(random) : random_rotation(random);
     for (Vec3d& x : start.state.position) x = rotated(rotation, x);
+    if (pinned) {
+        start.handles.particles = options.pinned;
+        return start;
+    }
     start.handles = options.anchor_radius > 0 ? random_discs(cloth, options, random)
                                               : random_squares(*cloth.grid, options, random);
     return start;

@@ -24,38 +24,79 @@ constexpr double kTickRoom = 0.1;
 
 }  // namespace
 
-ColorScale::ColorScale(const std::vector<double>& values)
+ColorScale::ColorScale(const std::vector<double>& values, Spacing spacing) : spacing_(spacing)
 {
-    if (values.empty()) return;
-    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    std::vector<double> shown = values;
+    if (spacing == Spacing::logarithmic) {
+        std::erase_if(shown, [](double value) { return !(value > 0) || std::isinf(value); });
+        low_ = 0.1;
+    }
+    if (shown.empty()) return;
+    const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
     low_ = *low;
     high_ = *high;
     // Differences of rounding must not be drawn as if they were real.
-    if (high_ - low_ <= 1e-9 * high_) {
+    if (high_ - low_ > 1e-9 * high_) return;
+    if (spacing == Spacing::logarithmic) {
+        low_ = high_ / 10;
+        high_ *= 10;
+    } else {
         low_ = 0;
         high_ = high_ > 0 ? 2 * high_ : 1;
     }
 }
 
+double ColorScale::share(double value) const
+{
+    if (spacing_ == Spacing::linear) return (value - low_) / (high_ - low_);
+    return std::log(value / low_) / std::log(high_ / low_);
+}
+
+double ColorScale::value(double share) const
+{
+    if (spacing_ == Spacing::linear) return (1 - share) * low_ + share * high_;
+    return low_ * std::pow(high_ / low_, share);
+}
+
 Color ColorScale::color(double value) const
 {
-    const double share = std::clamp((value - low_) / (high_ - low_), 0.0, 1.0);
-    const double at = share * (kStops.size() - 1);
+    const double at = std::clamp(share(value), 0.0, 1.0) * (kStops.size() - 1);
     const auto stop = std::min(static_cast<std::size_t>(at), kStops.size() - 2);
     return mix(kStops[stop], kStops[stop + 1], at - static_cast<double>(stop));
 }
 
+std::vector<double> ColorScale::round_numbers(int count) const
+{
+    std::vector<double> found;
+    if (spacing_ == Spacing::linear) {
+        const double rough = (high_ - low_) / count;
+        const double power = std::pow(10, std::floor(std::log10(rough)));
+        const double digit = rough / power;
+        const double step = power * (digit <= 1.01   ? 1
+                                     : digit <= 2.01 ? 2
+                                     : digit <= 5.01 ? 5
+                                                     : 10);
+        // Whole multiples, so that the numbers carry no rounding of a running sum.
+        for (double k = std::ceil(low_ / step); k * step < high_; ++k) found.push_back(k * step);
+        return found;
+    }
+    const double decades = std::log10(high_ / low_);
+    const double step = std::max(1.0, std::ceil(decades / count));
+    for (double k = std::floor(std::log10(low_)); k <= std::log10(high_); k += step) {
+        found.push_back(std::pow(10, k));
+        if (3 * decades > count) continue;  // no room for 2 and 5
+        found.push_back(2 * std::pow(10, k));
+        found.push_back(5 * std::pow(10, k));
+    }
+    return found;
+}
+
 std::vector<double> ColorScale::ticks(int count) const
 {
-    const double span = high_ - low_, rough = span / count;
-    const double power = std::pow(10, std::floor(std::log10(rough)));
-    const double digit = rough / power;
-    const double step = power * (digit <= 1.01 ? 1 : digit <= 2.01 ? 2 : digit <= 5.01 ? 5 : 10);
     std::vector<double> found{low_};
-    // Whole multiples, so that the numbers carry no rounding of a running sum.
-    for (double k = std::ceil(low_ / step); k * step < high_; ++k) {
-        const double room = std::min(k * step - low_, high_ - k * step);
-        if (room > kTickRoom * span) found.push_back(k * step);
+    for (const double number : round_numbers(count)) {
+        const double at = share(number);
+        if (std::min(at, 1 - at) > kTickRoom) found.push_back(number);
     }
     found.push_back(high_);
     return found;
@@ -73,13 +114,11 @@ void draw_scale(Canvas& canvas, const Box& box, const ColorScale& scale, const s
     const Box bar{box.left + caption_width, box.top, box.width - caption_width, kBar};
     canvas.text({double(box.left), box.top + 1.0}, caption, kTextDot, kInk);
     for (int x = 0; x < bar.width; ++x) {
-        const double share = (x + 0.5) / bar.width;
-        const Color color = scale.color((1 - share) * scale.low() + share * scale.high());
+        const Color color = scale.color(scale.value((x + 0.5) / bar.width));
         canvas.fill({bar.left + x, bar.top, 1, bar.height}, color, color);
     }
     for (const double tick : scale.ticks(6)) {
-        const double share = (tick - scale.low()) / (scale.high() - scale.low());
-        const double x = bar.left + share * bar.width;
+        const double x = bar.left + scale.share(tick) * bar.width;
         canvas.line({x, double(bar.bottom())}, {x, bar.bottom() + 6.0}, 1.5, kInk);
         const std::string number = fmt::format("{:.4g}", tick);
         canvas.text({x - text_width(number, kTextDot) / 2.0 + 1, bar.bottom() + 11.0}, number,

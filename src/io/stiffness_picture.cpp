@@ -3,9 +3,11 @@
 #include <cmath>
 #include <string>
 
+#include "core/quantile.h"
 #include "io/color_scale.h"
 #include "io/layout.h"
 #include "io/triangle_samples.h"
+#include "springtime/determination.h"
 #include "springtime/error.h"
 #include "springtime/picture.h"
 
@@ -13,7 +15,8 @@ namespace springtime {
 
 namespace {
 
-constexpr double kInset = 22;    // [pixel], between the sheet and the edge of its panel
+constexpr double kInset = 22;  // [pixel], between the sheet and the edge of its panel
+constexpr Color kUnseen{0.68, 0.70, 0.73};
 constexpr double kMaxRise = 14;  // [pixel], of an arc; stays within the inset
 
 // Families that cross but do not cover each other share a panel. One without families shows the
@@ -84,9 +87,7 @@ double median_length(const Cloth& cloth, const SheetView& view,
         const auto [a, b] = cloth.springs.ends[s];
         lengths.push_back(distance(view.point(cloth.rest[a]), view.point(cloth.rest[b])));
     }
-    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
-    std::nth_element(lengths.begin(), middle, lengths.end());
-    return *middle;
+    return quantile(lengths, 0.5);
 }
 
 // Bending springs follow each other along a line, each over half of the one before: arcs to
@@ -126,7 +127,8 @@ void fill_triangle(Canvas& canvas, const std::array<Point, 3>& corners, const Co
                     [&](int x, int y, const auto&) { canvas.blend_sample(x, y, color, 1); });
 }
 
-void draw_triangles(Canvas& canvas, const Box& box, const Cloth& cloth, const ColorScale& scale)
+void draw_triangles(Canvas& canvas, const Box& box, const Cloth& cloth,
+                    const std::vector<Color>& colors)
 {
     canvas.fill(box, kPanelTop, kPanelBottom);
     const SheetView view(cloth, box);
@@ -136,12 +138,12 @@ void draw_triangles(Canvas& canvas, const Box& box, const Cloth& cloth, const Co
         fill_triangle(
             canvas,
             {view.point(cloth.rest[a]), view.point(cloth.rest[b]), view.point(cloth.rest[c])},
-            scale.color(set.shear_stiffness[t]));
+            colors[t]);
     }
 }
 
 void draw_family(Canvas& canvas, const Box& box, const Cloth& cloth, const FamilyPanel& panel,
-                 const ColorScale& scale)
+                 const std::vector<Color>& colors)
 {
     canvas.fill(box, kPanelTop, kPanelBottom);
     const SheetView view(cloth, box);
@@ -150,27 +152,21 @@ void draw_family(Canvas& canvas, const Box& box, const Cloth& cloth, const Famil
     for (const std::size_t s : panel.springs) {
         const auto [i, j] = cloth.springs.ends[s];
         const Point a = view.point(cloth.rest[i]), b = view.point(cloth.rest[j]);
-        const Color color = scale.color(cloth.springs.stiffness[s]);
         if (cloth.springs.family[s] == SpringFamily::bending) {
             const double rise = std::min(0.09 * distance(a, b), kMaxRise) * arc_side(cloth, i);
-            draw_arc(canvas, a, b, rise, 0.4 * thickness, color);
+            draw_arc(canvas, a, b, rise, 0.4 * thickness, colors[s]);
         } else {
-            canvas.line(a, b, thickness, color);
+            canvas.line(a, b, thickness, colors[s]);
         }
     }
 }
 
-}  // namespace
-
-Picture draw_stiffness(const Cloth& cloth)
+// The flat sheet with every spring, or every triangle, in its colour, and what the colours mean.
+Picture draw_elements(const Cloth& cloth, const std::vector<Color>& colors, const ColorScale& scale,
+                      const std::string& caption)
 {
-    check_cloth(cloth, "picture: cloth");
     const auto panels = panels_of(cloth);
-    if (panels.empty()) {
-        throw Error("picture: the cloth has neither springs nor triangles; give one that has");
-    }
     const bool mesh = cloth.triangles.triangle_count() > 0;
-    const ColorScale scale(mesh ? cloth.triangles.shear_stiffness : cloth.springs.stiffness);
     const int count = static_cast<int>(panels.size());
     const int width = std::min((kPageWidth - kMargin * (count + 1)) / count, 900);
     const double aspect = std::clamp(cloth.sheet.width / cloth.sheet.length, 0.4, 1.6);
@@ -183,14 +179,46 @@ Picture draw_stiffness(const Cloth& cloth)
         const Box box{left + p * (width + kMargin), top, width, height};
         canvas.text({double(box.left), double(kMargin)}, panels[p].title, kTextDot, kInk);
         if (mesh) {
-            draw_triangles(canvas, box, cloth, scale);
+            draw_triangles(canvas, box, cloth, colors);
         } else {
-            draw_family(canvas, box, cloth, panels[p], scale);
+            draw_family(canvas, box, cloth, panels[p], colors);
         }
     }
     const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
-    draw_scale(canvas, bar, scale, stiffness_caption(cloth));
+    draw_scale(canvas, bar, scale, caption);
     return canvas.finished();
+}
+
+}  // namespace
+
+Picture draw_stiffness(const Cloth& cloth)
+{
+    check_cloth(cloth, "picture: cloth");
+    if (panels_of(cloth).empty()) {
+        throw Error("picture: the cloth has neither springs nor triangles; give one that has");
+    }
+    const bool mesh = cloth.triangles.triangle_count() > 0;
+    const auto& values = mesh ? cloth.triangles.shear_stiffness : cloth.springs.stiffness;
+    const ColorScale scale(values);
+    std::vector<Color> colors;
+    for (const double value : values) colors.push_back(scale.color(value));
+    return draw_elements(cloth, colors, scale, stiffness_caption(cloth));
+}
+
+Picture draw_determination(const Cloth& cloth)
+{
+    check_cloth(cloth, "picture: cloth");
+    if (cloth.triangles.triangle_count() > 0) {
+        throw Error("picture: only springs have standard errors; give a cloth of springs alone");
+    }
+    std::vector<double> percent = relative_errors(cloth)[0];
+    for (double& error : percent) error *= 100;
+    const ColorScale scale(percent, Spacing::logarithmic);
+    std::vector<Color> colors;
+    for (const double error : percent) {
+        colors.push_back(std::isinf(error) ? kUnseen : scale.color(error));
+    }
+    return draw_elements(cloth, colors, scale, "error of stiffness [%], grey: unseen");
 }
 
 }  // namespace springtime

@@ -1,0 +1,197 @@
+#include "springtime/design.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "core/parallel.h"
+#include "core/quantile.h"
+#include "learn/balance.h"
+#include "learn/balance_rows.h"
+#include "springtime/determination.h"
+#include "springtime/error.h"
+#include "springtime/record.h"
+
+namespace springtime {
+
+namespace {
+
+constexpr std::array kCorners{"corner-nw", "corner-ne", "corner-sw", "corner-se"};
+constexpr std::array kEdges{"edge-north", "edge-south", "edge-west", "edge-east"};
+constexpr const char* kCenter = "center";
+constexpr std::size_t kChunk = 64;  // frames held in memory at a time, for each thread
+// A standard error of zero, from motion without any noise, would be infinite information.
+constexpr double kLeastError = 1e-9;  // of the size of the parameter
+
+// Every choice of corners, every edge, the centre, the centre and a corner.
+std::vector<std::vector<std::string>> pin_choices()
+{
+    std::vector<std::vector<std::string>> choices;
+    for (unsigned mask = 1; mask < 1U << kCorners.size(); ++mask) {
+        auto& corners = choices.emplace_back();
+        for (std::size_t i = 0; i < kCorners.size(); ++i) {
+            if (mask >> i & 1U) corners.emplace_back(kCorners[i]);
+        }
+    }
+    for (const char* edge : kEdges) choices.push_back({edge});
+    choices.push_back({kCenter});
+    for (const char* corner : kCorners) choices.push_back({kCenter, corner});
+    return choices;
+}
+
+std::string name_for(const std::vector<std::string>& pins)
+{
+    std::string name = "pin " + pins[0];
+    for (std::size_t i = 1; i < pins.size(); ++i) {
+        name += (i + 1 < pins.size() ? ", " : " and ") + pins[i];
+    }
+    return name;
+}
+
+// Without those that hold the same particles, or all of them, as happens on the smallest cloths.
+std::vector<Experiment> candidates(const Cloth& cloth)
+{
+    std::vector<Experiment> all;
+    std::set<std::vector<int>> known;
+    for (const std::vector<std::string>& pins : pin_choices()) {
+        std::set<int> particles;
+        for (const std::string& pin : pins) {
+            const std::vector<int> named = particles_named(cloth, pin);
+            particles.insert(named.begin(), named.end());
+        }
+        const std::vector<int> pinned(particles.begin(), particles.end());
+        if (pinned.size() == cloth.particle_count() || !known.insert(pinned).second) continue;
+        all.push_back({name_for(pins), pins, pinned, 0, 0, 0});
+    }
+    return all;
+}
+
+// Weighs experiments against what is known. Parameters are measured in their standard errors s, so
+// that H is the unit matrix and H + dH is 1 + s dH s.
+class Scales {
+  public:
+    Scales(const Cloth& cloth, const DesignOptions& options)
+        : cloth_(cloth), options_(options), kinds_(cloth.springs.kind_count())
+    {
+        const SpringParameters errors = known_errors(cloth);
+        const SpringParameters sizes = parameter_sizes(cloth.springs);
+        error_.resize(static_cast<Eigen::Index>(cloth.springs.spring_count() * kinds_));
+        for (Eigen::Index i = 0; i < error_.size(); ++i) {
+            const std::size_t kind = i % kinds_, spring = i / kinds_;
+            error_[i] = std::max(errors[kind][spring], kLeastError * sizes[kind][spring]);
+        }
+        const int substeps = stable_substeps(cloth, options.environment, options.dt);
+        run_.dt = options.dt / substeps;
+        run_.stride = options.stride * substeps;
+        run_.seconds = options.seconds;
+        run_.environment = options.environment;
+        check();
+    }
+
+    // Fills in what the experiment would tell. False when it blows up.
+    bool weigh(Experiment& experiment) const;
+
+  private:
+    void check() const;
+    std::optional<NormalBlocks> balance(const std::vector<int>& pinned) const;
+    double median_error(const Eigen::VectorXd& errors, int kind) const;
+
+    const Cloth& cloth_;
+    const DesignOptions& options_;
+    int kinds_;
+    Eigen::VectorXd error_;  // known so far, by unknown of the balance
+    GenerateOptions run_;
+};
+
+void Scales::check() const
+{
+    if (cloth_.errors->force == 0) {
+        throw Error(
+            "design: the noise of the force balance, springs.errors.force, is 0, so that any "
+            "motion "
+            "would tell everything; identify the cloth from recorded motion, or give the noise "
+            "that "
+            "recording will have");
+    }
+    GenerateOptions run = run_;
+    run.pinned = {0};
+    check_generate(cloth_, run);
+}
+
+std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned) const
+{
+    GenerateOptions run = run_;
+    run.pinned = pinned;
+    const RolloutStart start = random_start(cloth_, run, 0);
+    Simulation simulation(cloth_, start.state, start.handles,
+                          {run.dt, run.environment, Device::automatic});
+    NormalBlocks blocks(cloth_);
+    const auto frames =
+        static_cast<std::size_t>(std::llround(run.seconds / (run.dt * run.stride))) + 1;
+    for (std::size_t first = 0; first < frames; first += kChunk) {
+        if (first > 0 && simulation.advance(run.stride)) return std::nullopt;
+        const Recording piece =
+            record(simulation, std::min(kChunk, frames - first), run.stride, {});
+        if (piece.blow_up) return std::nullopt;
+        const BalanceRows rows = force_rows(cloth_, run.environment, piece.rollout, 1);
+        blocks.add(BalancePair{rows, rows}, 1);
+    }
+    return blocks;
+}
+
+double Scales::median_error(const Eigen::VectorXd& errors, int kind) const
+{
+    std::vector<double> values;
+    for (Eigen::Index i = kind; i < errors.size(); i += kinds_) values.push_back(errors[i]);
+    return quantile(values, 0.5);
+}
+
+bool Scales::weigh(Experiment& experiment) const
+{
+    const std::optional<NormalBlocks> blocks = balance(experiment.pinned);
+    if (!blocks) return false;
+    const double noise = cloth_.errors->force;
+    const double frame_interval = options_.dt * options_.stride;
+    Eigen::SparseMatrix<double> matrix = blocks->assemble().matrix;
+    matrix = error_.asDiagonal() * matrix * error_.asDiagonal();
+    matrix *= frame_interval / (noise * noise);
+    for (Eigen::Index i = 0; i < error_.size(); ++i) matrix.coeffRef(i, i) += 1;
+    experiment.gain = log_determinant(matrix) / 2;
+    const Eigen::VectorXd after = error_.cwiseProduct(inverse_diagonal(matrix).cwiseSqrt());
+    experiment.stiffness_error = median_error(after, 0);
+    experiment.damping_error = median_error(after, 1);
+    return true;
+}
+
+}  // namespace
+
+std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions& options,
+                                         const std::function<bool(double share)>& keep_going)
+{
+    check_cloth(cloth, "design");
+    const Scales scales(cloth, options);
+    std::vector<Experiment> experiments = candidates(cloth);
+    std::vector<char> sound(experiments.size(), 0);
+    std::mutex mutex;
+    double done = 0;
+    parallel_for(static_cast<int>(experiments.size()), thread_count(options.threads), [&](int i) {
+        sound[i] = scales.weigh(experiments[i]);
+        const std::lock_guard lock(mutex);
+        done += 1;
+        if (keep_going && !keep_going(done / double(experiments.size()))) {
+            throw Failure("design: interrupted");
+        }
+    });
+    std::vector<Experiment> ranking;
+    for (std::size_t i = 0; i < experiments.size(); ++i) {
+        if (sound[i]) ranking.push_back(std::move(experiments[i]));
+    }
+    std::stable_sort(ranking.begin(), ranking.end(),
+                     [](const Experiment& a, const Experiment& b) { return a.gain > b.gain; });
+    return ranking;
+}
+
+}  // namespace springtime

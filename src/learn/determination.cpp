@@ -1,0 +1,128 @@
+#include "springtime/determination.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/quantile.h"
+#include "springtime/error.h"
+#include "springtime/resample.h"
+
+namespace springtime {
+
+namespace {
+
+const SpringErrors& errors_of(const Cloth& cloth)
+{
+    if (!cloth.errors || cloth.springs.spring_count() == 0) {
+        throw Error(
+            "determination: the cloth has no springs with standard errors; identify it from "
+            "motion, by springtime "
+            "train --method linear");
+    }
+    return *cloth.errors;
+}
+
+double typical_size(const std::vector<double>& values)
+{
+    std::vector<double> positive;
+    std::copy_if(values.begin(), values.end(), std::back_inserter(positive),
+                 [](double value) { return value > 0; });
+    return positive.empty() ? 1 : quantile(positive, 0.5);
+}
+
+int cell_of(double place, int cells)
+{
+    return std::clamp(static_cast<int>(place * cells), 0, cells - 1);
+}
+
+}  // namespace
+
+SpringParameters parameter_sizes(const SpringSet& springs)
+{
+    SpringParameters sizes = parameters_of(springs);
+    for (std::vector<double>& values : sizes) {
+        const double typical = typical_size(values);
+        for (double& value : values) value = value > 0 ? value : typical;
+    }
+    return sizes;
+}
+
+SpringParameters known_errors(const Cloth& cloth)
+{
+    SpringParameters errors = errors_of(cloth).parameters;
+    const SpringParameters sizes = parameter_sizes(cloth.springs);
+    for (std::size_t k = 0; k < errors.size(); ++k) {
+        for (std::size_t s = 0; s < errors[k].size(); ++s) {
+            if (std::isinf(errors[k][s])) errors[k][s] = sizes[k][s];
+        }
+    }
+    return errors;
+}
+
+SpringParameters relative_errors(const Cloth& cloth)
+{
+    SpringParameters errors = errors_of(cloth).parameters;
+    const SpringParameters sizes = parameter_sizes(cloth.springs);
+    for (std::size_t k = 0; k < errors.size(); ++k) {
+        for (std::size_t s = 0; s < errors[k].size(); ++s) errors[k][s] /= sizes[k][s];
+    }
+    return errors;
+}
+
+ErrorSummary summary_of(const std::vector<double>& errors)
+{
+    const auto unseen =
+        std::count_if(errors.begin(), errors.end(), [](double error) { return std::isinf(error); });
+    return {errors.size(), static_cast<std::size_t>(unseen), quantile(errors, 0.5),
+            quantile(errors, 0.9), quantile(errors, 1)};
+}
+
+std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& errors,
+                              const Grid& cells)
+{
+    std::vector<std::vector<double>> inside(std::size_t(cells.rows) * cells.cols);
+    for (std::size_t s = 0; s < errors.size(); ++s) {
+        const auto [a, b] = cloth.springs.ends[s];
+        const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b];
+        const int col = cell_of((pa.u + pb.u) / (2 * cloth.sheet.length), cells.cols);
+        const int row = cell_of((pa.v + pb.v) / (2 * cloth.sheet.width), cells.rows);
+        inside[std::size_t(row) * cells.cols + col].push_back(errors[s]);
+    }
+    std::vector<double> medians;
+    for (const std::vector<double>& values : inside) {
+        medians.push_back(values.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                         : quantile(values, 0.5));
+    }
+    return medians;
+}
+
+std::vector<int> unseen_springs(const Cloth& cloth)
+{
+    const std::vector<double>& errors = errors_of(cloth).parameters[0];
+    std::vector<int> unseen;
+    for (std::size_t s = 0; s < errors.size(); ++s) {
+        if (std::isinf(errors[s])) unseen.push_back(static_cast<int>(s));
+    }
+    return unseen;
+}
+
+std::vector<bool> held_throughout(const Cloth& cloth, const MotionSource& motion)
+{
+    const Resampler resampler(motion.header.rest, cloth.rest);
+    std::vector<std::size_t> times_held(cloth.particle_count(), 0);
+    for (std::size_t r = 0; r < motion.frame_counts.size(); ++r) {
+        Rollout first = motion.read(r, 0, 1);
+        // Which particles are handles does not depend on where they are, nor on gaps.
+        std::fill(first.position.begin(), first.position.end(), 0.0F);
+        first.handles.key_time.clear();
+        first.handles.key_position.clear();
+        const Rollout particles = resampler.apply(first, motion.header.frame_interval());
+        for (const int p : particles.handles.particles) ++times_held[p];
+    }
+    std::vector<bool> held;
+    for (const std::size_t times : times_held) held.push_back(times == motion.frame_counts.size());
+    return held;
+}
+
+}  // namespace springtime
