@@ -32,7 +32,7 @@ constexpr double kLongestWindow = 1.7;
 // more of them gain nothing.
 constexpr int kWindowsPerHalfWidth = 4;
 // Weights of the prior that are tried.
-constexpr std::array kPriors{1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+constexpr std::array kPriors{1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 constexpr std::size_t kChunk = 1024;  // frames held in memory at a time
 // A parameter whose information is below this share of the median of its kind is not seen.
 constexpr double kUnseen = 1e-10;
@@ -483,12 +483,17 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks, do
     result.equation_count = blocks.row_count();
     result.equation_error = std::sqrt(squares / double(std::max(result.equation_count, 1L)));
 
-    const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(system.matrix);
-    Eigen::VectorXd scatter = Eigen::VectorXd::Zero(solution.size());
-    for (int g = 0; g < kStretchGroups; ++g) {
-        scatter += factor.solve(scores.col(g)).cwiseAbs2();
-    }
-    const Eigen::VectorXd inverse = inverse_diagonal(system.matrix);
+    Eigen::VectorXd scatter = Eigen::VectorXd::Zero(solution.size()), inverse;
+    parallel_for(2, reader_.threads(), [&](int task) {
+        if (task == 0) {
+            inverse = inverse_diagonal(system.matrix);
+            return;
+        }
+        const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(system.matrix);
+        for (int g = 0; g < kStretchGroups; ++g) {
+            scatter += factor.solve(scores.col(g)).cwiseAbs2();
+        }
+    });
     const int kinds = reader_.cloth().springs.kind_count();
     SpringErrors errors;
     errors.parameters.assign(
