@@ -36,10 +36,13 @@ constexpr std::array kPriors{1e-13, 1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1
 constexpr std::size_t kChunk = 1024;  // frames held in memory at a time
 // A parameter whose information is below this share of the median of its kind is not seen.
 constexpr double kUnseen = 1e-10;
-// Scores are summed over stretches of this length [s] into this many sums: what lies in different
-// stretches counts as independent.
-constexpr double kStretch = 1;
+// What lies in different stretches of motion counts as independent: in different rollouts, which
+// are cut when there are too few of them. Scores are summed into at most so many groups of
+// stretches.
+constexpr std::size_t kFewestStretches = 8;
 constexpr int kStretchGroups = 64;
+// However much of what is known of a parameter comes from one group, this share is from others.
+constexpr double kLeastShareOfOthers = 0.05;
 
 // One way to write down the balance.
 struct Scheme {
@@ -88,6 +91,7 @@ class BalanceReader {
     const std::vector<std::size_t>& rollouts() const { return rollouts_; }
     int threads() const { return threads_; }
     double interval() const { return motion_.header.frame_interval(); }
+    std::size_t frame_count(std::size_t rollout) const { return motion_.frame_counts[rollout]; }
     std::size_t shortest() const
     {
         std::size_t frames = SIZE_MAX;
@@ -345,6 +349,8 @@ class Identifier {
     Choice choose(const std::vector<Folds>& sums);
     void answer(const Scheme& scheme, const NormalBlocks& blocks, double weight,
                 Identification& result) const;
+    NormalBlocks::Scores scores(const Scheme& scheme, const NormalBlocks& blocks,
+                                const Eigen::VectorXd& solution) const;
     void add_errors(const Scheme& scheme, const NormalBlocks& blocks, double weight,
                     const Eigen::VectorXd& solution, Identification& result) const;
 
@@ -452,41 +458,51 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks, double
     add_errors(scheme, blocks, weight, solution.value, result);
 }
 
+// The scores of all groups of stretches at the solution.
+NormalBlocks::Scores Identifier::scores(const Scheme& scheme, const NormalBlocks& blocks,
+                                        const Eigen::VectorXd& solution) const
+{
+    const std::size_t rollouts = reader_.rollouts().size();
+    const std::size_t cuts = (kFewestStretches + rollouts - 1) / rollouts;
+    NormalBlocks::Scores sum(blocks.unknown_count(), kStretchGroups);
+    for (std::size_t r = 0; r < rollouts; ++r) {
+        const std::size_t frames = reader_.frame_count(reader_.rollouts()[r]);
+        for (const Piece& piece : reader_.pieces(scheme, reader_.rollouts()[r])) {
+            std::vector<int> group;
+            for (std::size_t i = 0; i < piece.place_count(); ++i) {
+                const std::size_t stretch = r * cuts + piece.frame_of(i) * cuts / frames;
+                group.push_back(static_cast<int>(stretch % kStretchGroups));
+            }
+            reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
+                sum.add(blocks.scores(rows, solution, group, kStretchGroups, reader_.threads()));
+            });
+        }
+    }
+    return sum;
+}
+
 // The inverse of the information matrix says how errors are shared out; how large they are is
 // calibrated by how much the scores of separate stretches of motion scatter, which knows about
-// correlated rows.
+// correlated rows. A stretch pulls the solution towards itself, so that its score is too small, by
+// the root of the share that other stretches have in the information (the correction that Bell and
+// McCaffrey 2002 call CR2, by the diagonal).
 void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks, double weight,
                             const Eigen::VectorXd& solution, Identification& result) const
 {
     std::vector<char> seen;
     const BoundedSystem system = solver_.system(blocks, weight, &seen);
-    Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(solution.size(), kStretchGroups);
-    double squares = 0;
-    int begun = 0;  // stretches
-    for (const std::size_t r : reader_.rollouts()) {
-        int last = 0;
-        for (const Piece& piece : reader_.pieces(scheme, r)) {
-            std::vector<int> group;
-            for (std::size_t i = 0; i < piece.place_count(); ++i) {
-                last = static_cast<int>(double(piece.frame_of(i)) * reader_.interval() / kStretch);
-                group.push_back((begun + last) % kStretchGroups);
-            }
-            reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
-                const auto part =
-                    blocks.scores(rows, solution, group, kStretchGroups, reader_.threads());
-                scores += part.of_group;
-                squares += part.squares;
-            });
-        }
-        begun += last + 1;
-    }
+    const NormalBlocks::Scores sum = scores(scheme, blocks, solution);
     result.equation_count = blocks.row_count();
-    result.equation_error = std::sqrt(squares / double(std::max(result.equation_count, 1L)));
+    result.equation_error = std::sqrt(sum.squares / double(std::max(result.equation_count, 1L)));
 
     const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(system.matrix);
+    const Eigen::ArrayXd information = system.matrix.diagonal();
     Eigen::VectorXd scatter = Eigen::VectorXd::Zero(solution.size());
     for (int g = 0; g < kStretchGroups; ++g) {
-        scatter += factor.solve(scores.col(g)).cwiseAbs2();
+        const Eigen::ArrayXd of_others =
+            (1 - sum.information.col(g).array() / information).max(kLeastShareOfOthers);
+        const Eigen::VectorXd score = sum.of_group.col(g).array() / of_others.sqrt();
+        scatter += factor.solve(score).cwiseAbs2();
     }
     const Eigen::VectorXd inverse = inverse_diagonal(system.matrix);
     const int kinds = reader_.cloth().springs.kind_count();
