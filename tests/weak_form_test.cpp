@@ -216,7 +216,8 @@ Errors errors_of_rows(int half_width, double width, double h, double frequency,
 
     Errors worst;
     std::array<double, 4> largest{};
-    const auto compare = [](const Vec3d& found, const Vec3d& expected, double& error, double& size) {
+    const auto compare = [](const Vec3d& found, const Vec3d& expected, double& error,
+                            double& size) {
         error = std::max(error, length(found - expected));
         size = std::max(size, length(expected));
     };
@@ -224,11 +225,10 @@ Errors errors_of_rows(int half_width, double width, double h, double frequency,
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         const double rest = cloth.springs.rest_length[s];
         const auto integral = [&](const auto& velocity, double k, double b, double c) {
-            return spring_integral(cloth, s, motion, window, velocity,
-                                   [&](const Vec3d& d, const Vec3d& v) {
-                                       return spring_force(d, v, rest, k, b,
-                                                           RangeLaw<double>{0, nullptr, c});
-                                   });
+            return spring_integral(
+                cloth, s, motion, window, velocity, [&](const Vec3d& d, const Vec3d& v) {
+                    return spring_force(d, v, rest, k, b, RangeLaw<double>{0, nullptr, c});
+                });
         };
         const Vec3d damping = row_of(rows.unit_of(s, 1), 0);
         compare(row_of(rows.unit_of(s, 0), 0), integral(half_step, 1, 0, 0), worst.stiffness,
@@ -389,7 +389,7 @@ TEST(WeakForm, AGapSpoilsTheWindowsThatReachIt)
         GappyWindows windows;
         const std::size_t lost = 5;
         windows.tracks.position[lost * windows.tracks.frame_count + std::size_t(frame)] = {nan, nan,
-                                                                                         nan};
+                                                                                           nan};
         const BalanceRows rows = windows.rows({std::size_t(step), 0});
         for (std::size_t p = 0; p < windows.cloth.particle_count(); ++p) {
             EXPECT_TRUE(rows.free[2 * p]);
