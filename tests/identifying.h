@@ -121,7 +121,8 @@ inline IdentifyOptions options_for(const Cloth& cloth, const SpringLaw& law = {}
 // Root of the mean squared error of one kind of parameter.
 inline double parameter_rmse(const Cloth& found, const Cloth& truth, int kind)
 {
-    const std::vector<double>&a = found.springs.parameters(kind), &b = truth.springs.parameters(kind);
+    const std::vector<double>&a = found.springs.parameters(kind),
+          &b = truth.springs.parameters(kind);
     double squares = 0;
     for (std::size_t s = 0; s < a.size(); ++s) squares += (a[s] - b[s]) * (a[s] - b[s]);
     return std::sqrt(squares / double(a.size()));

@@ -145,13 +145,26 @@ long NormalBlocks::row_count() const
     return sum;
 }
 
+NormalBlocks::Scores::Scores(std::size_t unknowns, int groups)
+    : of_group(Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(unknowns), groups)),
+      information(of_group)
+{
+}
+
+void NormalBlocks::Scores::add(const Scores& scores)
+{
+    of_group += scores.of_group;
+    information += scores.information;
+    squares += scores.squares;
+}
+
 NormalBlocks::Scores NormalBlocks::scores(const BalancePair& rows,
                                           const Eigen::VectorXd& parameters,
                                           const std::vector<int>& group_of_place, int groups,
                                           int threads) const
 {
     const bool instruments = &rows.one != &rows.other;
-    std::vector<Scores> parts(blocks_.size());
+    std::vector<Scores> parts(blocks_.size(), Scores(0, groups));
     parallel_for(static_cast<int>(blocks_.size()), threads, [&](int p) {
         thread_local Gathered one, other;
         const Block& block = blocks_[p];
@@ -163,20 +176,23 @@ NormalBlocks::Scores NormalBlocks::scores(const BalancePair& rows,
         const Eigen::VectorXd x = parameters(block.unknowns);
         const Eigen::VectorXd left = one.needed - one.unit.transpose() * x;
         const Eigen::VectorXd right = second.needed - second.unit.transpose() * x;
-        parts[p].of_group.setZero(x.size(), groups);
+        parts[p] = Scores(block.unknowns.size(), groups);
         for (std::size_t i = 0; i < places.size(); ++i) {
             const auto at = static_cast<Eigen::Index>(3 * i);
-            parts[p].of_group.col(group_of_place[places[i]]) +=
-                0.5 * (one.unit.middleCols<3>(at) * right.segment<3>(at) +
-                       second.unit.middleCols<3>(at) * left.segment<3>(at));
+            const auto here = one.unit.middleCols<3>(at);
+            const auto there = second.unit.middleCols<3>(at);
+            const int group = group_of_place[places[i]];
+            parts[p].of_group.col(group) +=
+                0.5 * (here * right.segment<3>(at) + there * left.segment<3>(at));
+            parts[p].information.col(group) += here.cwiseProduct(there).rowwise().sum();
         }
         parts[p].squares = 0.25 * (left + right).squaredNorm();
     });
-    Scores sum;
-    sum.of_group.setZero(static_cast<Eigen::Index>(unknown_count()), groups);
+    Scores sum(unknown_count(), groups);
     for (std::size_t p = 0; p < blocks_.size(); ++p) {
         if (parts[p].of_group.size() > 0) {
             sum.of_group(blocks_[p].unknowns, Eigen::all) += parts[p].of_group;
+            sum.information(blocks_[p].unknowns, Eigen::all) += parts[p].information;
         }
         sum.squares += parts[p].squares;
     }

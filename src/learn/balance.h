@@ -57,8 +57,12 @@ class NormalBlocks {
     // What the places of each group say about the parameters, a column per group: minus the
     // gradient of half their residual. Over all places of the sum it is zero at the solution.
     struct Scores {
+        Scores(std::size_t unknowns, int groups);
+        void add(const Scores& scores);
+
         Eigen::MatrixXd of_group;
-        double squares = 0;  // of the residuals, the mean of both looks [N^2]
+        Eigen::MatrixXd information;  // diagonal of the normal equations, a column per group
+        double squares = 0;           // of the residuals, the mean of both looks [N^2]
     };
     Scores scores(const BalancePair& rows, const Eigen::VectorXd& parameters,
                   const std::vector<int>& group_of_place, int groups, int threads) const;

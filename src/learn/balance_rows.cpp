@@ -207,7 +207,7 @@ void SpringSeries::sum(const TestFunction& test, std::size_t middle, const Frame
                        double interval, BalanceRows& rows, std::size_t spring,
                        std::size_t place) const
 {
-    std::array<double, 64> value{};
+    std::vector<double> value(value_channels());
     std::array<double, kLater> later{};
     std::array<double, 9> slope{};
     double weights = 0;
