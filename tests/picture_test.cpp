@@ -124,6 +124,29 @@ TEST(ColorScale, TicksAreTheEndsAndRoundNumbersBetween)
     EXPECT_EQ(ColorScale({0, 0}).high(), 1);
 }
 
+TEST(ColorScale, ALogarithmicOneSpacesDecadesEvenly)
+{
+    const double infinity = std::numeric_limits<double>::infinity();
+    const ColorScale scale({0.01, 100, 1, 0, infinity}, Spacing::logarithmic);
+    EXPECT_EQ(scale.low(), 0.01);
+    EXPECT_EQ(scale.high(), 100);
+    EXPECT_NEAR(scale.share(1), 0.5, 1e-15);
+    EXPECT_NEAR(scale.value(0.75), 10, 1e-13);
+    EXPECT_EQ(bytes(scale.color(0)), bytes(scale.color(0.01)));
+    const std::vector<double> ticks = scale.ticks(6), expected{0.01, 0.1, 1, 10, 100};
+    ASSERT_EQ(ticks.size(), expected.size());
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+        EXPECT_NEAR(ticks[i], expected[i], 1e-12 * expected[i]);
+    }
+    // Within a decade and a half there is room for 2 and 5.
+    EXPECT_EQ(ColorScale({3, 30}, Spacing::logarithmic).ticks(6),
+              (std::vector<double>{3, 5, 10, 20, 30}));
+    const ColorScale single({4, 4}, Spacing::logarithmic);
+    EXPECT_EQ(single.low(), 0.4);
+    EXPECT_EQ(single.high(), 40);
+    EXPECT_EQ(ColorScale({infinity}, Spacing::logarithmic).high(), 1);
+}
+
 TEST(Camera, SeesEveryPointInTheMiddleAndTouchesTheMargin)
 {
     const std::vector<Vec3d> points{{-3, 1, 2}, {4, -6, 0.5}, {0, 2, -7}, {1, 1, 9}, {2, 8, 1}};
@@ -481,6 +504,33 @@ TEST(DrawStiffness, ShowsOnlyFamiliesThatExist)
     cloth.springs = {};
     EXPECT_EQ(error_of([&] { draw_stiffness(cloth); }),
               "picture: the cloth has neither springs nor triangles; give one that has");
+}
+
+TEST(DrawDetermination, EverySpringShowsHowWellItIsKnown)
+{
+    GridOptions options{3, 3, true, false, false, false};
+    Cloth cloth =
+        make_grid_cloth({2, 2, 1}, options, MaterialField::uniform(10), MaterialField::uniform(1));
+    EXPECT_NE(error_of([&] { draw_determination(cloth); }).find("no springs with standard errors"),
+              std::string::npos);
+    const std::size_t count = cloth.springs.spring_count();
+    cloth.errors = SpringErrors{{std::vector(count, 0.1), std::vector(count, 0.1)}, 1};
+    ASSERT_EQ(cloth.springs.ends[0], (std::array{0, 1}));
+    ASSERT_EQ(cloth.springs.ends[1], (std::array{1, 2}));
+    cloth.errors->parameters[0][0] = 5;
+    cloth.errors->parameters[0][1] = std::numeric_limits<double>::infinity();
+    const Picture picture = draw_determination(cloth);
+    const ColorScale scale({1, 50}, Spacing::logarithmic);  // percent of 10 N/m
+    const auto at = [&](double u, double v) {  // one panel of 900 pixels in the middle of the page
+        const double zoom = (900 - 44) / 2.0;
+        return pixel(picture, int((kPageWidth - 900) / 2 + 22 + zoom * u),
+                     int(kMargin + kTitleHeight + 22 + zoom * v));
+    };
+    EXPECT_EQ(at(0.5, 0), bytes(scale.color(50)));
+    EXPECT_EQ(at(0.5, 1), bytes(scale.color(1)));
+    const Rgb unseen = at(1.5, 0);  // grey: on no colour of the scale
+    EXPECT_LT(std::abs(unseen[0] - unseen[2]), 20);
+    EXPECT_LT(unseen[0], 200);
 }
 
 }  // namespace
