@@ -35,8 +35,11 @@ int run_reproduce(const ReproduceArguments& arguments)
     if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
     if (arguments.experiment == "locking") return reproduce_locking(arguments);
     if (arguments.experiment == "drape") return reproduce_drape(arguments);
-    throw Error("reproduce '{}': no such experiment; there are reconstruction, locking and drape",
-                arguments.experiment);
+    if (arguments.experiment == "identification") return reproduce_identification(arguments);
+    throw Error(
+        "reproduce '{}': no such experiment; there are reconstruction, locking, drape "
+        "and identification",
+        arguments.experiment);
 }
 
 }  // namespace
@@ -59,20 +62,21 @@ void write_result(const ReproduceArguments& arguments, const std::string& title,
 }
 
 void make_motion(const fs::path& path, const Cloth& cloth, GenerateOptions run,
-                 const CommonOptions& common)
+                 const CommonOptions& common, const ObserveOptions& camera)
 {
     run.threads = common.threads;
     run.device = device_named(common.device);
     adopt_part_file(path);
     const std::string config =
-        fmt::format("rollouts = {}\nseed = {}\nstride = {}\n", run.rollouts, run.seed, run.stride);
+        fmt::format("rollouts = {}\nseed = {}\nstride = {}\n", run.rollouts, run.seed, run.stride) +
+        (camera.positions_only ? fmt::format("noise = {}\n", camera.noise) : std::string());
     if (fs::exists(path)) {
         const MotionReader there(path);
         check_same_config(there.header().config, config, "rollouts", path.string());
         if (int(there.rollout_count()) >= run.rollouts) return;
     }
     note(common, fmt::format("making {}", path.string()));
-    if (!generate_file(path, cloth, run, config, true, common).finished) {
+    if (!generate_file(path, cloth, run, config, true, common, camera).finished) {
         throw Failure(kInterrupted);
     }
 }
@@ -105,7 +109,8 @@ Verb add_reproduce(CLI::App& root)
         "reproduce",
         "Run a published experiment from end to end, with the published numbers beside "
         "ours; run again to go on after an interruption");
-    verb->add_option("experiment", arguments->experiment, "reconstruction, locking or drape")
+    verb->add_option("experiment", arguments->experiment,
+                     "reconstruction, locking, drape or identification")
         ->required();
     verb->add_option("--out", arguments->out, "Folder to write to")->type_name("FOLDER");
     verb->add_option("--scale", arguments->scale,

@@ -22,6 +22,7 @@ inline constexpr const char* kInterrupted = "interrupted; run the same command a
 int reproduce_reconstruction(const ReproduceArguments& arguments);
 int reproduce_locking(const ReproduceArguments& arguments);
 int reproduce_drape(const ReproduceArguments& arguments);
+int reproduce_identification(const ReproduceArguments& arguments);
 
 // Writes both, and prints the text, or the JSON with --json.
 void write_result(const ReproduceArguments& arguments, const std::string& title,
@@ -29,7 +30,7 @@ void write_result(const ReproduceArguments& arguments, const std::string& title,
 
 // Makes the motion file, or what is missing of it. Throws Failure when interrupted.
 void make_motion(const std::filesystem::path& path, const Cloth& cloth, GenerateOptions run,
-                 const CommonOptions& common);
+                 const CommonOptions& common, const ObserveOptions& camera = {});
 
 // A run folder for one way to train, new or as an earlier sitting left it.
 RunFolder open_run(const std::filesystem::path& path, const std::string& method,

@@ -1,0 +1,227 @@
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config.h"
+#include "identifying.h"
+#include "reproduce.h"
+#include "training.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// How much of it: all, a first look, or just a test that all parts work.
+struct Scale {
+    std::string grid;
+    double mass;  // [kg], 0.1 for every particle
+    double seconds;
+    int few, many, test;  // rollouts
+    int stiffness_iterations, damping_iterations;
+};
+
+Scale scale_named(const std::string& name)
+{
+    if (name == "smoke") return {"8x8", 6.4, 2, 4, 4, 2, 4, 2};
+    if (name == "quick") return {"16x16", 25.6, 8, 8, 32, 8, 24, 12};
+    return {"32x32", 102.4, 8, 8, 32, 16, 128, 64};
+}
+
+// One kind of data, and how close the linear answer is to come. [N/m], [N s/m]
+struct Data {
+    std::string name, text;
+    int rollouts;
+    bool camera;   // positions at 60 frames a second; otherwise all that is stored
+    double noise;  // [m]
+    double stiffness_wanted, damping_wanted;
+};
+
+std::vector<Data> data_of(const Scale& scale)
+{
+    const std::string many = fmt::format("{} rollouts, 60 fps, positions only", scale.many);
+    return {{"clean", fmt::format("{} rollouts, clean, velocities stored", scale.few), scale.few,
+             false, 0, 1e-3, 1e-3},
+            {"camera", many, scale.many, true, 0, 0.02, 0.02},
+            {"camera-1mm", many + ", noise 1 mm", scale.many, true, 1e-3, 0.15, 0.15},
+            {"camera-1cm", many + ", noise 1 cm", scale.many, true, 1e-2, 1.2, 1.4}};
+}
+
+GenerateOptions motion_options(const Scale& scale, const Data& data, std::uint64_t seed)
+{
+    GenerateOptions run;
+    run.rollouts = data.rollouts;
+    run.seconds = scale.seconds;
+    run.seed = seed;
+    if (data.camera) {  // 60 frames a second
+        run.dt = 1.0 / 1020;
+        run.stride = 17;
+    }
+    return run;
+}
+
+TrainOptions gradient_options(const Scale& scale, const Data& data, const CommonOptions& common)
+{
+    TrainOptions options;
+    options.grid = grid_options(scale.grid, ClothOptions{}.families);
+    const LossWeights position{.force = 0, .impulse = 0, .position = 1};
+    options.passes = dual_pass(scale.stiffness_iterations, scale.damping_iterations,
+                               data.camera ? position : LossWeights{});
+    options.rounds = 1;
+    options.seed = common.seed;
+    options.threads = common.threads;
+    options.device = device_named(common.device);
+    return options;
+}
+
+// Share of the parameters that lie within 1.96 standard errors of the truth.
+double coverage(const Cloth& cloth, const Cloth& truth)
+{
+    int inside = 0, count = 0;
+    for (int kind = 0; kind < cloth.springs.kind_count(); ++kind) {
+        const std::vector<double>& errors = cloth.errors->parameters[kind];
+        for (std::size_t s = 0; s < errors.size(); ++s) {
+            const double off =
+                cloth.springs.parameters(kind)[s] - truth.springs.parameters(kind)[s];
+            if (!std::isfinite(errors[s])) continue;
+            inside += std::abs(off) <= 1.96 * errors[s];
+            ++count;
+        }
+    }
+    return count > 0 ? double(inside) / count : NAN;
+}
+
+nlohmann::json row_of(const Cloth& cloth, const Cloth& truth, const MotionSource& test,
+                      const CommonOptions& common)
+{
+    const ParameterError parameters = parameter_error(cloth, truth);
+    const MotionError motion =
+        surrogate_error(cloth, test, device_named(common.device), common.threads, {});
+    return {{"stiffness_rmse", parameters.stiffness},
+            {"damping_rmse", parameters.damping},
+            {"motion_rmse", {{"mean", motion.mean}, {"std", motion.std}}}};
+}
+
+// What a sitting before has finished is taken as it is.
+template <class Make>
+nlohmann::json kept(const fs::path& file, const Make& make)
+{
+    if (fs::exists(file)) return nlohmann::json::parse(read_text(file.string()));
+    const nlohmann::json row = make();
+    write_text(file.string(), row.dump(1) + "\n");
+    return row;
+}
+
+struct Trial {
+    const Scale& scale;
+    const Data& data;
+    fs::path folder;
+    const Cloth& truth;
+    const MotionSource& test;
+    const CommonOptions& common;
+
+    fs::path motion() const { return folder / (data.name + ".h5"); }
+    RunFolder run(const std::string& method) const
+    {
+        const std::string name = data.name + "-" + method;
+        return open_run(folder / name, name, common);
+    }
+
+    nlohmann::json linear() const
+    {
+        const RunFolder place = run("linear");
+        return kept(place.path() / "row.json", [&] {
+            note(common, data.text + ": solving");
+            IdentifyOptions solve;
+            solve.grid = grid_options(scale.grid, ClothOptions{}.families);
+            solve.seed = common.seed;
+            solve.threads = common.threads;
+            const TrainingOutcome outcome = run_linear(
+                motion().string(), solve, gradient_options(scale, data, common), place, common);
+            nlohmann::json row = row_of(outcome.result.cloth, truth, test, common);
+            row["seconds"] = outcome.linear->seconds;
+            row["coverage"] = coverage(outcome.result.cloth, truth);
+            row["identification"] = json_of(*outcome.linear);
+            write_png(place.path() / "stiffness.png", draw_stiffness(outcome.result.cloth));
+            return row;
+        });
+    }
+
+    nlohmann::json gradient() const
+    {
+        const RunFolder place = run("gradient");
+        return kept(place.path() / "row.json", [&] {
+            note(common, data.text + ": gradient descent");
+            const TrainingOutcome outcome =
+                finish_training(motion(), gradient_options(scale, data, common), place, common);
+            nlohmann::json row = row_of(outcome.result.cloth, truth, test, common);
+            row["seconds"] = outcome.training_seconds;
+            row["iterations"] = outcome.result.state.iteration;
+            return row;
+        });
+    }
+};
+
+std::string table_of(const std::vector<Data>& all, const nlohmann::json& rows)
+{
+    std::string text =
+        "| data | method | RMSE of k [N/m] | asked | RMSE of b [N s/m] | asked | within 95 % "
+        "interval | motion RMSE on unseen rollouts [m] | seconds |\n"
+        "|---|---|---|---|---|---|---|---|---|\n";
+    for (const Data& data : all) {
+        for (const char* method : {"linear", "gradient"}) {
+            const nlohmann::json& row = rows.at(data.name).at(method);
+            const bool linear = row.contains("coverage");
+            const auto asked = [&](double value) {
+                return linear ? fmt::format("{:g}", value) : std::string("-");
+            };
+            text += fmt::format(
+                "| {} | {} | {:.2g} | {} | {:.2g} | {} | {} | {:.2g} ± {:.2g} | {:.1f} |\n",
+                data.text, method, row["stiffness_rmse"].get<double>(),
+                asked(data.stiffness_wanted), row["damping_rmse"].get<double>(),
+                asked(data.damping_wanted),
+                linear ? fmt::format("{:.0f} %", 100 * row["coverage"].get<double>())
+                       : std::string("-"),
+                row["motion_rmse"]["mean"].get<double>(), row["motion_rmse"]["std"].get<double>(),
+                row["seconds"].get<double>());
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+int reproduce_identification(const ReproduceArguments& arguments)
+{
+    const Scale scale = scale_named(arguments.scale);
+    const CommonOptions& common = arguments.common;
+    const fs::path folder = fs::path(arguments.out) / arguments.scale;
+    fs::create_directories(folder);
+    ClothOptions source;  // the published one: 15.5 m, k of 25/50/100, b = 6
+    source.grid = scale.grid;
+    source.mass = scale.mass;
+    const Cloth truth = make_cloth(source);
+    write_cloth(folder / "truth.json", truth);
+    const std::vector<Data> all = data_of(scale);
+    Data unseen = all[0];
+    unseen.rollouts = scale.test;
+    make_motion(folder / "test.h5", truth, motion_options(scale, unseen, common.seed + 1000003),
+                common);
+    const MotionReader reader(folder / "test.h5");
+    const MotionSource test = source_of(reader);
+    nlohmann::json rows;
+    for (const Data& data : all) {
+        const Trial trial{scale, data, folder, truth, test, common};
+        const ObserveOptions camera{.noise = data.noise, .positions_only = data.camera};
+        make_motion(trial.motion(), truth, motion_options(scale, data, common.seed), common,
+                    camera);
+        rows[data.name] = {
+            {"text", data.text}, {"linear", trial.linear()}, {"gradient", trial.gradient()}};
+    }
+    write_result(arguments, "Linear identification", {{"data", rows}}, table_of(all, rows));
+    return kDone;
+}
+
+}  // namespace springtime::app
