@@ -827,6 +827,137 @@ class CommandLine(unittest.TestCase):
             self.assertIn(message, result.stderr)
             self.assertFalse((self.folder / "x.h5").exists())
 
+    # ---- how well it is known, and what to record next ---------------------------------------
+
+    def known_cloth(self, name, force=0.05):
+        """A cloth of 5 x 5 with standard errors of 1 percent, in the eastern half 10; the springs
+        along the west edge are unseen."""
+        self.generate("k.h5", "--rollouts", "1", "--grid", "5x5", "--mass", "2.5", "--length", "2",
+                      "--width", "2", "--stiffness", "30", "--damping", "0.6", "--anchor-size", "1",
+                      "--overwrite")
+        cloth = json.loads((self.folder / "k.cloth.json").read_text())
+        springs, rest = cloth["springs"], cloth["particles"]["rest"]
+
+        def error(spring, value):
+            u = [rest[end][0] for end in springs["ends"][spring]]
+            return None if max(u) == 0 else value * (0.1 if sum(u) / 2 > 1 else 0.01)
+
+        springs["errors"] = {"force": force}
+        for kind in ("stiffness", "damping"):
+            springs["errors"][kind] = [error(s, value) for s, value in enumerate(springs[kind])]
+        (self.folder / name).write_text(json.dumps(cloth))
+        return cloth
+
+    def test_inspect_tells_how_well_a_cloth_is_known(self):
+        self.known_cloth("c.json")
+        self.assertIsNone(self.inspect("k.cloth.json")["determination"])
+        seen = self.inspect("c.json")["determination"]
+        structural = seen["stiffness"]["structural"]
+        # Of 40 structural springs 4 lie along the west edge; the middles of 20 lie in the east.
+        self.assertEqual((structural["springs"], structural["unseen"]), (40, 4))
+        self.assertAlmostEqual(structural["median"], 0.1)
+        self.assertIsNone(structural["worst"])
+        self.assertEqual(len(seen["unseen"]), 4 + 3)  # and three bending springs
+        self.assertEqual(seen["unseen"][0]["reason"], None)
+        self.assertEqual([len(row) for row in seen["map"]], [4] * 4)
+        self.assertAlmostEqual(seen["map"][1][1], 0.01)
+        self.assertAlmostEqual(seen["map"][1][3], 0.1)
+        experiments = seen["next"]["experiments"]
+        gains = [experiment["gain"] for experiment in experiments]
+        self.assertEqual((len(gains), gains), (24, sorted(gains, reverse=True)))
+        self.assertGreater(gains[-1], 0)
+        self.assertLess(experiments[0]["stiffness_error"], seen["next"]["stiffness_error"])
+        text = self.run_it("inspect", "c.json", "--quiet").stdout
+        self.assertIn("springs whose stiffness the motion says nothing about: 7\n  structural from row "
+                      "0 col 0 to row 1 col 0\n", text)
+        self.assertIn(f"would help most:  {experiments[0]['name']} (gain ", text)
+        self.assertEqual(text.count("then:  "), 2)
+        self.assertFalse((self.folder / "determination.png").exists())
+
+    def test_inspect_a_run_folder(self):
+        self.known_cloth("c.json")
+        self.run_it("simulate", "k.cloth.json", "--pin", "edge-west", "--seconds", "0.2", "--drag",
+                    "0.3", "--out", "m.h5", "--quiet")
+        run = self.folder / "run"
+        run.mkdir()
+        self.assertIn("run: holds no run", self.run_it("inspect", "run", code=2).stderr)
+        (run / "cloth.json").write_bytes((self.folder / "c.json").read_bytes())
+        (run / "config.toml").write_text(f'motion = "{self.folder / "m.h5"}"\n')
+        seen = self.inspect("run")
+        self.assertEqual((seen["kind"], seen["springs"]), ("run", 102))
+        self.assertEqual(pathlib.Path(seen["picture"]).name, "determination.png")
+        self.assertEqual((run / "determination.png").read_bytes()[1:4], b"PNG")
+        for spring in seen["determination"]["unseen"]:
+            self.assertEqual(spring["reason"], "both ends are held in all rollouts")
+        # Another drag is another motion, and tells another lot.
+        (self.folder / "m.h5").unlink()
+        told = self.run_it("inspect", "run")
+        self.assertIn("the motion of this run cannot be read", told.stderr)
+        self.assertIn("determination.png", told.stdout)
+        usual = self.inspect("run")["determination"]
+        self.assertIsNone(usual["unseen"][0]["reason"])
+        self.assertNotEqual(usual["next"], seen["determination"]["next"])
+        # A run that learned no errors, and errors without noise.
+        (run / "cloth.json").write_bytes((self.folder / "k.cloth.json").read_bytes())
+        self.assertIn("how well it is known was not learned", self.run_it("inspect", "run").stdout)
+        self.known_cloth("exact.json", force=0)
+        told = self.run_it("inspect", "exact.json")
+        self.assertIn("what to record next is not known", told.stderr)
+        self.assertNotIn("would help most", told.stdout)
+
+    DESIGN = ["--design-for", "c.json", "--seconds", "0.4", "--quiet"]
+
+    def test_generate_makes_the_motion_that_tells_most(self):
+        cloth = self.known_cloth("c.json")
+        result = json.loads(self.run_it("generate", *self.DESIGN, "--rollouts", "2", "--fps", "50",
+                                        "--out", "d.h5", "--json").stdout)
+        best = result["next"]["experiments"][0]
+        self.assertEqual(result["experiment"], best["name"])
+        seen = self.inspect("d.h5")
+        self.assertEqual((seen["rollouts"], seen["landmarks"], seen["frames"]), (2, 25, 21))
+        import h5py
+        places = {"corner-nw": [0], "corner-ne": [4], "corner-sw": [20], "corner-se": [24],
+                  "center": [12], "edge-north": [0, 1, 2, 3, 4], "edge-south": [20, 21, 22, 23, 24],
+                  "edge-west": [0, 5, 10, 15, 20], "edge-east": [4, 9, 14, 19, 24]}
+        pinned = sorted({particle for pin in best["pins"] for particle in places[pin]})
+        with h5py.File(self.folder / "d.h5") as file:
+            starts = [rollout["position"][0] for rollout in file["rollouts"].values()]
+            for rollout in file["rollouts"].values():
+                self.assertEqual(list(rollout["handles"]), pinned)
+            source = json.loads(file["source_cloth"][()])
+        self.assertGreater(abs(starts[0] - starts[1]).max(), 0.01)  # tilts differ
+        self.assertLess(abs(starts[0][:, 1]).max(), 0.25 * 2 ** 0.5)  # and are small
+        self.assertEqual(source["springs"]["stiffness"], cloth["springs"]["stiffness"])
+        self.assertNotIn("errors", source["springs"])
+        text = self.run_it("generate", *self.DESIGN, "--rollouts", "1", "--noise", "0.001", "--gaps",
+                           "0.1", "--out", "n.h5").stdout
+        self.assertIn("would help most:  ", text)
+        self.assertRegex(text, r"chosen: pin ")
+        self.assertFalse(self.inspect("n.h5")["velocities"])
+        # Resumed to the same bytes.
+        self.run_it("generate", *self.DESIGN, "--rollouts", "1", "--fps", "50", "--out", "part.h5")
+        self.run_it("generate", "--out", "part.h5", "--resume", "--rollouts", "2", "--quiet")
+        self.assertTrue(self.same_files("d.h5", "part.h5"))
+
+    def test_design_refuses_what_makes_no_sense_beside_it(self):
+        self.known_cloth("c.json")
+        for flag, value in (("grid", "8x8"), ("stiffness", "3"), ("mass", "1"), ("density", "1"),
+                            ("anchors", "1"), ("anchor-size", "1"), ("anchor-radius", "1"),
+                            ("source", "fem"), ("preset", "reference"), ("mesh", "3x3")):
+            told = self.run_it("generate", *self.DESIGN, f"--{flag}", value, "--out", "x.h5", code=2)
+            self.assertIn(f"--{flag}: with --design-for the cloth comes from c.json", told.stderr)
+        told = self.run_it("generate", "--design-for", "k.cloth.json", "--out", "x.h5", code=2)
+        self.assertIn("k.cloth.json: has no standard errors", told.stderr)
+        told = self.run_it("generate", "--design-for", "none.json", "--out", "x.h5", code=2)
+        self.assertIn("none.json", told.stderr)
+        self.known_cloth("exact.json", force=0)
+        told = self.run_it("generate", "--design-for", "exact.json", "--out", "x.h5", code=2)
+        self.assertIn("springs.errors.force, is 0", told.stderr)
+        (self.folder / "x.cloth.json").write_bytes((self.folder / "c.json").read_bytes())
+        told = self.run_it("generate", "--design-for", "x.cloth.json", "--out", "x.h5", code=2)
+        self.assertIn("x.cloth.json: would be replaced by the source cloth", told.stderr)
+        self.assertFalse((self.folder / "x.h5").exists())
+
     # ---- demo ------------------------------------------------------------------------------
 
     def test_reproduce_locking_and_drape(self):

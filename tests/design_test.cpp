@@ -126,14 +126,17 @@ TEST(Determination, SizesAreValuesOrTheMedianOfThoseThatAreNotZero)
 {
     Cloth cloth = chain_cloth(6, 1, 0.1, 10, 0);
     cloth.springs.stiffness = {0, 40, 10, 20, 0};
-    const SpringParameters sizes = parameter_sizes(cloth.springs);
-    EXPECT_EQ(sizes[0], (std::vector<double>{20, 40, 10, 20, 20}));
-    EXPECT_EQ(sizes[1], std::vector<double>(5, 1.0));  // all zero
-    cloth.errors = SpringErrors{{{1, 2, kInfinity, 5, kInfinity}, {0, 1, 2, kInfinity, 4}}, 0.1};
-    EXPECT_EQ(known_errors(cloth)[0], (std::vector<double>{1, 2, 10, 5, 20}));
+    EXPECT_EQ(usual_sizes(cloth.springs)[0], std::vector<double>(5, 20.0));
+    EXPECT_EQ(parameter_sizes(cloth.springs)[0], (std::vector<double>{20, 40, 10, 20, 20}));
+    EXPECT_EQ(parameter_sizes(cloth.springs)[1], std::vector<double>(5, 1.0));  // all zero
+    cloth.errors = SpringErrors{{{1, 900, kInfinity, 5, kInfinity}, {0, 1, 2, kInfinity, 4}}, 0.1};
+    EXPECT_EQ(known_errors(cloth)[0], (std::vector<double>{1, 40, 20, 5, 20}));
     EXPECT_EQ(relative_errors(cloth)[0],
-              (std::vector<double>{0.05, 0.05, kInfinity, 0.25, kInfinity}));
+              (std::vector<double>{0.05, 22.5, kInfinity, 0.25, kInfinity}));
     EXPECT_EQ(unseen_springs(cloth), (std::vector<int>{2, 4}));
+    // Families are apart.
+    cloth.springs.family[1] = cloth.springs.family[4] = SpringFamily::bending;
+    EXPECT_EQ(usual_sizes(cloth.springs)[0], (std::vector<double>{20, 40, 20, 20, 40}));
 }
 
 TEST(Determination, SummaryCountsWhatIsUnseenAsWorst)

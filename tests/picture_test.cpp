@@ -138,12 +138,12 @@ TEST(ColorScale, ALogarithmicOneSpacesDecadesEvenly)
     for (std::size_t i = 0; i < ticks.size(); ++i) {
         EXPECT_NEAR(ticks[i], expected[i], 1e-12 * expected[i]);
     }
-    // Within a decade and a half there is room for 2 and 5.
+    // Whole decades, with room for 2 and 5 where they are few.
     EXPECT_EQ(ColorScale({3, 30}, Spacing::logarithmic).ticks(6),
-              (std::vector<double>{3, 5, 10, 20, 30}));
-    const ColorScale single({4, 4}, Spacing::logarithmic);
-    EXPECT_EQ(single.low(), 0.4);
-    EXPECT_EQ(single.high(), 40);
+              (std::vector<double>{1, 2, 5, 10, 20, 50, 100}));
+    EXPECT_EQ(ColorScale({4, 4}, Spacing::logarithmic).ticks(6),
+              (std::vector<double>{1, 2, 5, 10}));
+    EXPECT_EQ(ColorScale({10, 10}, Spacing::logarithmic).high(), 100);
     EXPECT_EQ(ColorScale({infinity}, Spacing::logarithmic).high(), 1);
 }
 
@@ -520,7 +520,7 @@ TEST(DrawDetermination, EverySpringShowsHowWellItIsKnown)
     cloth.errors->parameters[0][0] = 5;
     cloth.errors->parameters[0][1] = std::numeric_limits<double>::infinity();
     const Picture picture = draw_determination(cloth);
-    const ColorScale scale({1, 50}, Spacing::logarithmic);  // percent of 10 N/m
+    const ColorScale scale({1, 100}, Spacing::logarithmic);  // percent of 10 N/m
     const auto at = [&](double u, double v) {  // one panel of 900 pixels in the middle of the page
         const double zoom = (900 - 44) / 2.0;
         return pixel(picture, int((kPageWidth - 900) / 2 + 22 + zoom * u),

@@ -31,8 +31,7 @@ struct DesignOptions {
 
 // Ranks experiments by how much they would add to what is known, best first: each is simulated
 // with the cloth as it was identified, from the start that generate() gives its first rollout when
-// these particles are pinned. What is known is taken from the standard errors, each for itself; a
-// parameter that was not seen counts as known to no better than its own size. Noise is taken to
+// these particles are pinned. What is known are known_errors(), each for itself. Noise is taken to
 // be what it was, and every frame to count: where filtering takes the quick part of the motion
 // away, this promises too much. An experiment that blows up is left out.
 // Does not depend on the number of threads. `keep_going` is asked now and then with the share that

@@ -11,11 +11,15 @@ namespace springtime {
 // How well the springs of an identified cloth are known. Error is thrown for a cloth without
 // standard errors.
 
-// The size of every parameter: its value, or, where that is zero, the median of those of its kind
-// that are not; 1 where all of a kind are zero.
+// The usual size of every parameter: the median of those of its kind and family that are not zero;
+// 1 where all are.
+SpringParameters usual_sizes(const SpringSet& springs);
+
+// The size of every parameter: its value, or the usual one where that is zero.
 SpringParameters parameter_sizes(const SpringSet& springs);
 
-// Standard errors, in which what was not seen counts as known to no better than its own size.
+// Standard errors, cut off at the size of the parameter or the usual one, whichever is larger: that
+// much is known of what was hardly seen, or not at all.
 SpringParameters known_errors(const Cloth& cloth);
 
 // Standard errors over the size of the parameter; infinite where it was not seen.

@@ -33,14 +33,17 @@ ColorScale::ColorScale(const std::vector<double>& values, Spacing spacing) : spa
     }
     if (shown.empty()) return;
     const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
+    if (spacing == Spacing::logarithmic) {
+        constexpr double kRounding = 1e-9;  // of a decade
+        const double first = std::floor(std::log10(*low) + kRounding);
+        low_ = std::pow(10, first);
+        high_ = std::pow(10, std::max(first + 1, std::ceil(std::log10(*high) - kRounding)));
+        return;
+    }
     low_ = *low;
     high_ = *high;
     // Differences of rounding must not be drawn as if they were real.
-    if (high_ - low_ > 1e-9 * high_) return;
-    if (spacing == Spacing::logarithmic) {
-        low_ = high_ / 10;
-        high_ *= 10;
-    } else {
+    if (high_ - low_ <= 1e-9 * high_) {
         low_ = 0;
         high_ = high_ > 0 ? 2 * high_ : 1;
     }
@@ -82,7 +85,7 @@ std::vector<double> ColorScale::round_numbers(int count) const
     }
     const double decades = std::log10(high_ / low_);
     const double step = std::max(1.0, std::ceil(decades / count));
-    for (double k = std::floor(std::log10(low_)); k <= std::log10(high_); k += step) {
+    for (double k = std::round(std::log10(low_)); k <= std::log10(high_); k += step) {
         found.push_back(std::pow(10, k));
         if (3 * decades > count) continue;  // no room for 2 and 5
         found.push_back(2 * std::pow(10, k));

@@ -14,8 +14,8 @@ enum class Spacing { linear, logarithmic };
 // grey-scale print and colour-blind eyes.
 class ColorScale {
   public:
-    // Spans the values given. A single value lies in the middle: of a range from zero, or of two
-    // decades. A logarithmic scale passes over what has no finite logarithm.
+    // Spans the values given; a single value lies in the middle of a range from zero. A logarithmic
+    // scale spans whole decades, and passes over what has no finite logarithm.
     explicit ColorScale(const std::vector<double>& values, Spacing spacing = Spacing::linear);
 
     double low() const { return low_; }

@@ -213,12 +213,15 @@ Picture draw_determination(const Cloth& cloth)
     }
     std::vector<double> percent = relative_errors(cloth)[0];
     for (double& error : percent) error *= 100;
-    const ColorScale scale(percent, Spacing::logarithmic);
+    // Beyond 100 percent nothing is known, however little.
+    std::vector<double> shown = percent;
+    for (double& error : shown) error = std::min(error, 100.0);
+    const ColorScale scale(shown, Spacing::logarithmic);
     std::vector<Color> colors;
     for (const double error : percent) {
         colors.push_back(std::isinf(error) ? kUnseen : scale.color(error));
     }
-    return draw_elements(cloth, colors, scale, "error of stiffness [%], grey: unseen");
+    return draw_elements(cloth, colors, scale, "error of stiffness in percent, grey: unseen");
 }
 
 }  // namespace springtime

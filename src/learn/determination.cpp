@@ -23,7 +23,7 @@ const SpringErrors& errors_of(const Cloth& cloth)
     return *cloth.errors;
 }
 
-double typical_size(const std::vector<double>& values)
+double usual_size(const std::vector<double>& values)
 {
     std::vector<double> positive;
     std::copy_if(values.begin(), values.end(), std::back_inserter(positive),
@@ -38,12 +38,32 @@ int cell_of(double place, int cells)
 
 }  // namespace
 
-SpringParameters parameter_sizes(const SpringSet& springs)
+SpringParameters usual_sizes(const SpringSet& springs)
 {
     SpringParameters sizes = parameters_of(springs);
     for (std::vector<double>& values : sizes) {
-        const double typical = typical_size(values);
-        for (double& value : values) value = value > 0 ? value : typical;
+        for (const SpringFamily family : kSpringFamilies) {
+            std::vector<std::size_t> members;
+            for (std::size_t s = 0; s < values.size(); ++s) {
+                if (springs.family[s] == family) members.push_back(s);
+            }
+            std::vector<double> of_members;
+            for (const std::size_t s : members) of_members.push_back(values[s]);
+            const double usual = usual_size(of_members);
+            for (const std::size_t s : members) values[s] = usual;
+        }
+    }
+    return sizes;
+}
+
+SpringParameters parameter_sizes(const SpringSet& springs)
+{
+    SpringParameters sizes = parameters_of(springs);
+    const SpringParameters usual = usual_sizes(springs);
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        for (std::size_t s = 0; s < sizes[k].size(); ++s) {
+            if (!(sizes[k][s] > 0)) sizes[k][s] = usual[k][s];
+        }
     }
     return sizes;
 }
@@ -51,10 +71,11 @@ SpringParameters parameter_sizes(const SpringSet& springs)
 SpringParameters known_errors(const Cloth& cloth)
 {
     SpringParameters errors = errors_of(cloth).parameters;
-    const SpringParameters sizes = parameter_sizes(cloth.springs);
+    const SpringParameters values = parameters_of(cloth.springs);
+    const SpringParameters usual = usual_sizes(cloth.springs);
     for (std::size_t k = 0; k < errors.size(); ++k) {
         for (std::size_t s = 0; s < errors[k].size(); ++s) {
-            if (std::isinf(errors[k][s])) errors[k][s] = sizes[k][s];
+            errors[k][s] = std::min(errors[k][s], std::max(values[k][s], usual[k][s]));
         }
     }
     return errors;
