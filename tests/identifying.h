@@ -41,12 +41,12 @@ inline MotionHeader header_for(const Cloth& cloth, const Environment& environmen
     return header;
 }
 
-// Frames that have nothing to do with each other: the flat sheet shaken by `shake` [m], with
-// velocities about 1 m/s, and the accelerations that go with them. All but the accelerations is
-// stored exactly.
+// Frames that have nothing to do with each other: the flat sheet, every particle shaken by
+// its `shake` [m], with velocities about 1 m/s, and the accelerations that go with them. All but
+// the accelerations is stored exactly.
 inline Rollout random_frames(const Cloth& cloth, const Environment& environment,
-                             const Handles& handles, std::size_t frames, double shake,
-                             std::uint64_t seed)
+                             const Handles& handles, std::size_t frames,
+                             const std::vector<double>& shake, std::uint64_t seed)
 {
     Random random(seed);
     Rollout rollout;
@@ -55,7 +55,7 @@ inline Rollout random_frames(const Cloth& cloth, const Environment& environment,
         Scene scene{cloth, flat_state(cloth), handles, {kIdentifyStep, environment}, 0, {}};
         for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
             for (int axis = 0; axis < 3; ++axis) {
-                scene.start.position[p][axis] += shake * random.normal();
+                scene.start.position[p][axis] += shake[p] * random.normal();
                 scene.start.velocity[p][axis] = random.normal();
             }
         }
@@ -65,6 +65,14 @@ inline Rollout random_frames(const Cloth& cloth, const Environment& environment,
         append_vectors(rollout.acceleration, PlainRun<double>(scene).acceleration());
     }
     return rollout;
+}
+
+inline Rollout random_frames(const Cloth& cloth, const Environment& environment,
+                             const Handles& handles, std::size_t frames, double shake,
+                             std::uint64_t seed)
+{
+    const std::vector<double> all(cloth.particle_count(), shake);
+    return random_frames(cloth, environment, handles, frames, all, seed);
 }
 
 // Falls as the generator makes them, stepped in double, stored in float.

@@ -36,7 +36,9 @@ TEST(TestFunction, HasUnitSquareAndEndsAtZero)
         EXPECT_EQ(test.value.back(), 0);
         for (int i = 0; i <= half; ++i) {
             EXPECT_NEAR(test.value[half + i], test.value[half - i], 1e-15);  // even
-            if (i > 0) EXPECT_LT(test.value[half + i], test.value[half + i - 1]);
+        }
+        for (int i = 1; i <= half; ++i) {
+            EXPECT_LT(test.value[half + i], test.value[half + i - 1]);
         }
     }
 }
