@@ -33,9 +33,14 @@ std::string noise_text(const Identification& found)
                "; so even and odd frames were held against each other, which noise cannot "
                "bias\n";
     }
-    return text + (noise.white ? "; too small to matter, or the motion too short for instruments\n"
-                               : "; such smooth remains are mostly motion itself, so all frames "
-                                 "were used together\n");
+    if (found.biased) {
+        return text +
+               "; there is too little motion to hold even and odd frames against each "
+               "other\nwarning: so stiffness and damping come out too low, by more than "
+               "the standard errors say; record more motion\n";
+    }
+    return text +
+           (noise.white ? "; too small to matter\n" : "; so all frames were used together\n");
 }
 
 }  // namespace
@@ -62,9 +67,10 @@ std::string describe(const Identification& found)
     if (found.form == BalanceForm::weak) text += noise_text(found);
     text += fmt::format(
         "standard errors (median): stiffness {:.2g} N/m, damping {:.2g} N s/m; the prior has "
-        "weight {:.0e}",
+        "weights {:.0e} and {:.0e}",
         median_error(found.cloth.errors->parameters[0]),
-        median_error(found.cloth.errors->parameters[1]), found.prior);
+        median_error(found.cloth.errors->parameters[1]), found.prior.stiffness,
+        found.prior.damping);
     int held = 0;
     for (const int count : found.held_count) held += count;
     if (held > 0) text += fmt::format("; {} parameters are held at zero", held);
@@ -81,14 +87,16 @@ std::string describe(const Identification& found)
 nlohmann::json json_of(const Identification& found)
 {
     const bool weak = found.form == BalanceForm::weak;
-    nlohmann::json json{{"form", weak ? "weak" : "force"},
-                        {"instruments", found.instruments},
-                        {"prior", found.prior},
-                        {"equations", found.equation_count},
-                        {"equation_error", found.equation_error},
-                        {"unseen", found.unseen},
-                        {"held", found.held_count},
-                        {"seconds", found.seconds}};
+    nlohmann::json json{
+        {"form", weak ? "weak" : "force"},
+        {"instruments", found.instruments},
+        {"biased", found.biased},
+        {"prior", {{"stiffness", found.prior.stiffness}, {"damping", found.prior.damping}}},
+        {"equations", found.equation_count},
+        {"equation_error", found.equation_error},
+        {"unseen", found.unseen},
+        {"held", found.held_count},
+        {"seconds", found.seconds}};
     json["window"] = weak ? nlohmann::json(found.window) : nlohmann::json();
     if (weak) {
         json["noise"] = {{"level", found.noise.level},

@@ -23,21 +23,27 @@ enum class Instruments {
     frames  // even frames against odd ones, whose noise is independent
 };
 
+// How strongly stiffness and damping are drawn to the median of their family: by this share of what
+// the motion says about such a parameter on average.
+struct PriorWeights {
+    double stiffness = 0, damping = 0;
+    bool operator==(const PriorWeights&) const = default;
+};
+
 struct IdentifyOptions {
     GridOptions grid;
     SpringLaw law;
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
     double window = 0;       // half width of the test functions [s]; zero: chosen by validation
-    double prior = -1;       // weight of the prior; negative: chosen by validation
+    double prior = -1;       // weight of both; negative: chosen by validation, each for itself
     bool iterative = false;  // conjugate gradients instead of a factorisation
     double validation_share = 0.05;  // of the rollouts, left out as in training
     std::uint64_t seed = 1;
     int threads = 0;
 };
 
-// Noise counts as white while neighbouring frames are correlated by less than this. Pieces of 20
-// frames scatter by less than 0.01 when there are a thousand.
+// Noise counts as white while neighbouring frames are correlated by less than this.
 inline constexpr double kWhiteCorrelation = 0.15;
 
 struct NoiseEstimate {
@@ -50,8 +56,11 @@ struct Identification {
     Cloth cloth;  // with standard errors
     BalanceForm form = BalanceForm::force;
     bool instruments = false;
+    // White noise that matters, and no instruments against it: stiffness and damping come out too
+    // low, and the standard errors do not know.
+    bool biased = false;
     double window = 0;  // [s]; zero for the force form
-    double prior = 0;   // weight: this share of what the motion says about a parameter on average
+    PriorWeights prior;
     NoiseEstimate noise;
     std::vector<int> unseen;      // springs the motion says nothing about: they have the prior
     std::vector<int> held_count;  // parameters held at zero, by kind

@@ -138,6 +138,13 @@ double NormalBlocks::residual(const Eigen::VectorXd& parameters) const
     return sum;
 }
 
+double NormalBlocks::squares() const
+{
+    double sum = 0;
+    for (const Block& block : blocks_) sum += block.squares;
+    return sum;
+}
+
 long NormalBlocks::row_count() const
 {
     long sum = 0;

@@ -52,6 +52,7 @@ class NormalBlocks {
     BoundedSystem assemble() const;
     // Sum of squared (or multiplied) residuals. [N^2]
     double residual(const Eigen::VectorXd& parameters) const;
+    double squares() const;  // of the forces that springs must exert [N^2]
     long row_count() const;  // equations, three per place of a particle
 
     // What the places of each group say about the parameters, a column per group: minus the

@@ -7,7 +7,7 @@ namespace springtime {
 
 namespace {
 
-constexpr int kFrames = 20, kDegree = 5;
+constexpr int kFrames = 20, kDegree = 9;
 // Pieces are kept up to this many: then noise is known to a fraction of a percent.
 constexpr std::size_t kMost = 200000;
 
@@ -62,14 +62,35 @@ NoiseEstimate NoiseMeter::estimate() const
         products += piece->products;
     }
     const double count = 3.0 * double(half - pieces.begin());  // tracks of one coordinate
-    const double variance = squares / (count * (kFrames - kDegree - 1));
-    // White noise of that variance would leave residuals with covariance variance * residual_.
-    const double expected = residual_.diagonal(1).sum() * variance;
-    noise.level = std::sqrt(variance);
-    if (variance > 0)
-        noise.correlation = (products / count - expected) / ((kFrames - 1) * variance);
+    if (!(squares > 0)) return noise;
+    noise.correlation = correlation_of(products / squares);
+    noise.level = std::sqrt(squares / (count * left_of(noise.correlation).trace()));
     noise.white = std::abs(noise.correlation) < kWhiteCorrelation;
     return noise;
+}
+
+// The polynomial takes part of the noise for motion. Noise of unit variance with correlation r^n
+// over n frames, C, leaves residuals of the covariance R C R.
+Eigen::MatrixXd NoiseMeter::left_of(double correlation) const
+{
+    Eigen::MatrixXd noise(kFrames, kFrames);
+    for (int i = 0; i < kFrames; ++i) {
+        for (int j = 0; j < kFrames; ++j) noise(i, j) = std::pow(correlation, std::abs(i - j));
+    }
+    return residual_ * noise * residual_;
+}
+
+// The correlation that explains how products of successive residuals compare with squares, which
+// grows with it.
+double NoiseMeter::correlation_of(double ratio) const
+{
+    double low = -0.95, high = 0.95;
+    for (int i = 0; i < 40; ++i) {
+        const double middle = (low + high) / 2;
+        const Eigen::MatrixXd left = left_of(middle);
+        (left.diagonal(1).sum() < ratio * left.trace() ? low : high) = middle;
+    }
+    return (low + high) / 2;
 }
 
 }  // namespace springtime

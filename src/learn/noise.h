@@ -8,7 +8,7 @@
 
 namespace springtime {
 
-// Measures the noise of positions: what a polynomial of fifth degree through 20 frames leaves over.
+// Measures the noise of positions: what a polynomial of ninth degree through 20 frames leaves over.
 // Only the quieter half of all pieces counts, by how far they move, for fast motion bends more
 // than the polynomial does.
 class NoiseMeter {
@@ -23,6 +23,9 @@ class NoiseMeter {
     struct Piece {
         double way, squares, products;
     };
+    Eigen::MatrixXd left_of(double correlation) const;
+    double correlation_of(double ratio) const;
+
     Eigen::MatrixXd residual_;  // takes frames to what the polynomial leaves over
     std::vector<Piece> pieces_;
 };

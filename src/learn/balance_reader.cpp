@@ -1,0 +1,88 @@
+#include "learn/balance_reader.h"
+
+#include "core/parallel.h"
+#include "data/clips.h"
+#include "learn/noise.h"
+#include "springtime/train.h"
+
+namespace springtime {
+
+namespace {
+
+constexpr std::size_t kChunk = 1024;  // frames held in memory at a time
+// Windows are this share of their half width apart. Half as many cost a tenth of the precision,
+// more of them gain nothing.
+constexpr int kWindowsPerHalfWidth = 4;
+// With fewer rollouts than this, one half may lack what the other has; each is then cut into four.
+constexpr std::size_t kManyRollouts = 16;
+constexpr std::size_t kCuts = 4;
+
+}  // namespace
+
+std::size_t Scheme::hop() const
+{
+    return std::max(1, half_width / kWindowsPerHalfWidth);
+}
+
+BalanceReader::BalanceReader(const MotionSource& motion, const IdentifyOptions& options)
+    : motion_(motion),
+      cloth_(make_surrogate(motion.header, options.grid, 1, 1, options.law)),
+      threads_(thread_count(options.threads)),
+      resampler_(motion.header.rest, cloth_.rest),
+      rollouts_(split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed)
+                    .training)
+{
+}
+
+std::size_t BalanceReader::shortest() const
+{
+    std::size_t frames = SIZE_MAX;
+    for (const std::size_t r : rollouts_) frames = std::min(frames, motion_.frame_counts[r]);
+    return frames;
+}
+
+std::size_t BalanceReader::longest() const
+{
+    std::size_t frames = 0;
+    for (const std::size_t r : rollouts_) frames = std::max(frames, motion_.frame_counts[r]);
+    return frames;
+}
+
+bool BalanceReader::has_accelerations() const
+{
+    return motion_.header.velocities && shortest() > 0 &&
+           !motion_.read(rollouts_[0], 0, 1).acceleration.empty();
+}
+
+NoiseEstimate BalanceReader::measure_noise() const
+{
+    NoiseMeter meter;
+    for (const std::size_t r : rollouts_) {
+        const std::size_t frames = std::min(motion_.frame_counts[r], kChunk);
+        meter.add(Tracks(read(r, motion_.frame_counts[r] - frames, frames)));
+    }
+    return meter.estimate();
+}
+
+std::vector<Piece> BalanceReader::pieces(const Scheme& scheme, std::size_t number) const
+{
+    const std::size_t rollout = rollouts_[number], frames = motion_.frame_counts[rollout];
+    const std::size_t cuts = rollouts_.size() < kManyRollouts ? kCuts : 1;
+    const bool force = scheme.form == BalanceForm::force;
+    const std::size_t margin =
+        force ? 0 : window_margin(test_function(scheme), scheme.frame_step());
+    const std::size_t hop = force ? 1 : scheme.hop();
+    std::vector<Piece> result;
+    for (std::size_t middle = margin; middle + margin < frames; middle += hop) {
+        const std::size_t fold = (number + middle * cuts / frames) % 2;
+        const bool fresh = result.empty() || result.back().fold != fold ||
+                           middle + margin >= result.back().first + kChunk;
+        if (fresh) result.push_back({rollout, middle - margin, 0, fold, {}});
+        Piece& piece = result.back();
+        if (!force) piece.middles.push_back(middle - piece.first);
+        piece.count = middle + margin + 1 - piece.first;
+    }
+    return result;
+}
+
+}  // namespace springtime

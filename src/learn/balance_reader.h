@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "learn/balance.h"
+#include "learn/balance_rows.h"
+#include "springtime/identify.h"
+#include "springtime/resample.h"
+
+namespace springtime {
+
+// One way to write down the balance.
+struct Scheme {
+    BalanceForm form = BalanceForm::force;
+    bool instruments = false;
+    int half_width = 0;  // [frames]
+
+    std::size_t frame_step() const { return instruments ? 2 : 1; }
+    std::size_t hop() const;  // frames between the middles of windows
+};
+
+// Frames of a rollout that are read together, and the middles of windows among them.
+struct Piece {
+    std::size_t rollout = 0, first = 0, count = 0;
+    std::size_t fold = 0;              // the half of the motion it belongs to
+    std::vector<std::size_t> middles;  // counted from `first`
+
+    std::size_t place_count() const { return middles.empty() ? count : middles.size(); }
+    std::size_t frame_of(std::size_t place) const
+    {
+        return first + (middles.empty() ? place : middles[place]);
+    }
+};
+
+// Reads the training rollouts and writes down their balance.
+class BalanceReader {
+  public:
+    // The motion must outlive it.
+    BalanceReader(const MotionSource& motion, const IdentifyOptions& options);
+
+    const Cloth& cloth() const { return cloth_; }
+    const std::vector<std::size_t>& rollouts() const { return rollouts_; }
+    int threads() const { return threads_; }
+    double interval() const { return motion_.header.frame_interval(); }
+    std::size_t frame_count(std::size_t rollout) const { return motion_.frame_counts[rollout]; }
+    std::size_t shortest() const;  // rollout [frames]
+    std::size_t longest() const;
+    bool has_accelerations() const;
+    TestFunction test_function(const Scheme& scheme) const
+    {
+        return TestFunction(scheme.half_width, interval(), motion_.header.dt);
+    }
+    double row_interval(const Scheme& scheme) const  // [s]
+    {
+        return interval() * double(scheme.form == BalanceForm::force ? 1 : scheme.hop());
+    }
+
+    NoiseEstimate measure_noise() const;
+    // Noise of the positions [m] that the weak form is to allow for.
+    void allow_for_noise(double level) { noise_ = level; }
+
+    // A rollout in pieces that fit into memory. Where rollouts are few each is cut into stretches
+    // that go to the two halves in turn, so that either half has seen every kind of motion.
+    std::vector<Piece> pieces(const Scheme& scheme, std::size_t rollout) const;
+    template <class Visit>
+    void with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;
+
+  private:
+    Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const
+    {
+        return resampler_.apply(motion_.read(rollout, first, count), interval());
+    }
+
+    const MotionSource& motion_;
+    Cloth cloth_;
+    int threads_;
+    Resampler resampler_;
+    std::vector<std::size_t> rollouts_;
+    double noise_ = 0;
+};
+
+template <class Visit>
+void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const
+{
+    const MotionHeader& header = motion_.header;
+    const Rollout particles = read(piece.rollout, piece.first, piece.count);
+    if (scheme.form == BalanceForm::force) {
+        const BalanceRows rows = force_rows(cloth_, header.environment, particles, threads_);
+        visit(BalancePair{rows, rows});
+        return;
+    }
+    const TestFunction test = test_function(scheme);
+    const Tracks tracks(particles, noise_);
+    const auto look = [&](std::size_t first) {
+        return weak_rows(cloth_, header.environment, tracks, test, piece.middles,
+                         {scheme.frame_step(), first}, interval(), header.dt, threads_);
+    };
+    const BalanceRows one = look(0);
+    if (scheme.instruments) {
+        visit(BalancePair{one, look(1)});
+    } else {
+        visit(BalancePair{one, one});
+    }
+}
+
+}  // namespace springtime

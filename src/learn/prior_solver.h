@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "learn/balance.h"
+#include "learn/bounded_system.h"
+#include "springtime/identify.h"
+
+namespace springtime {
+
+// Solves under a prior: every parameter is drawn a little towards the median of its kind in its
+// family.
+class PriorSolver {
+  public:
+    PriorSolver(const Cloth& cloth, bool iterative)
+        : springs_(cloth.springs),
+          kinds_(cloth.springs.kind_count()),
+          solver_(iterative ? LinearSolver::iterative : LinearSolver::direct),
+          center_(Eigen::VectorXd::Zero(
+              static_cast<Eigen::Index>(springs_.spring_count() * std::size_t(kinds_))))
+    {
+    }
+
+    // The normal equations with the prior. Parameters that are not seen have the prior alone.
+    BoundedSystem system(const NormalBlocks& blocks, const PriorWeights& weights,
+                         std::vector<char>* seen = nullptr) const;
+    // Nothing where the prior is too weak to make the system definite.
+    struct Solved {
+        BoundedSolution solution;
+        std::vector<char> seen;
+    };
+    std::optional<Solved> solve(const NormalBlocks& blocks, const PriorWeights& weights) const;
+    // On the medians of what is seen in either half.
+    void center_on(const Solved& one, const Solved& other);
+
+  private:
+    const SpringSet& springs_;
+    int kinds_;
+    LinearSolver solver_;
+    Eigen::VectorXd center_;
+};
+
+}  // namespace springtime
