@@ -301,8 +301,8 @@ TEST(Identify, InstrumentsTakeTheBiasOfWhiteNoiseAway)
     for (const int k : {0, 1}) {
         // Squares of noise among the squares of the stretch: estimates are too low.
         EXPECT_LT(plain[k].mean, -6 * plain[k].standard) << k;
-        // Noise across a spring makes it look longer, by 2 s^2/l = 4e-6 m, or some 2e-4 of the
-        // stretch: no product of two looks removes that.
+        // What is left is the square of the scatter of the estimate, some 2e-4 of it: the inverse
+        // of a matrix that scatters is a little too large on average.
         EXPECT_LE(std::abs(free[k].mean), 3 * free[k].standard + 2e-4) << k;
         EXPECT_LE(std::abs(free[k].mean), 0.25 * std::abs(plain[k].mean)) << k;
     }
@@ -713,7 +713,7 @@ TEST(Identify, StopsWhenAskedTo)
         shares.push_back(share);
         return true;
     });
-    ASSERT_GT(shares.size(), 3u);
+    ASSERT_GE(shares.size(), 3u);
     EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
     EXPECT_GT(shares.front(), 0);
     EXPECT_LE(shares.back(), 1);

@@ -13,7 +13,7 @@ namespace springtime {
 
 namespace {
 
-constexpr std::size_t kPieceFrames = 20, kPieceFreedoms = 14;  // less a polynomial of degree 5
+constexpr std::size_t kPieceFrames = 20, kPieceFreedoms = 10;  // less a polynomial of degree 9
 // Bounds of random numbers: one in two million misses five standard deviations by chance, and the
 // seeds are fixed.
 constexpr double kSigmas = 5;
@@ -63,53 +63,48 @@ TEST(Noise, LevelOfWhiteNoise)
         // The root of the mean of n squares varies by sqrt(1/(2 n)) of itself.
         const double n = freedoms(40, 400);
         EXPECT_NEAR(noise.level / level, 1, kSigmas * std::sqrt(1 / (2 * n))) << level;
-        // Correlations of n pairs vary by 1/sqrt(n); residuals of a fit by a little more.
-        EXPECT_NEAR(noise.correlation, 0, 1.5 * kSigmas / std::sqrt(n)) << level;
         EXPECT_TRUE(noise.white);
     }
 }
 
-// What the meter makes of noise with correlation r^n over n frames on average: the polynomial takes
-// part of it for motion. With R the matrix that takes a polynomial out, residuals have the
-// covariance R C R.
-NoiseEstimate expected_of(double correlation)
+// Products of successive residuals over their squares, for noise with correlation r^n over n
+// frames: with R the matrix that takes a polynomial out, residuals have the covariance R C R.
+double ratio_of(double correlation)
 {
     Eigen::MatrixXd powers(kPieceFrames, kPieceFrames - kPieceFreedoms);
     Eigen::MatrixXd c(kPieceFrames, kPieceFrames);
     for (int i = 0; i < int(kPieceFrames); ++i) {
-        for (int d = 0; d < powers.cols(); ++d) powers(i, d) = std::pow(i / 10.0 - 1, d);
+        for (int d = 0; d < powers.cols(); ++d) powers(i, d) = std::cos(d * std::acos(i / 9.5 - 1));
         for (int j = 0; j < int(kPieceFrames); ++j)
             c(i, j) = std::pow(correlation, std::abs(i - j));
     }
     const Eigen::MatrixXd r = Eigen::MatrixXd::Identity(kPieceFrames, kPieceFrames) -
                               powers * (powers.transpose() * powers).inverse() * powers.transpose();
     const Eigen::MatrixXd left = r * c * r;
-    NoiseEstimate noise;
-    const double variance = left.trace() / double(kPieceFreedoms);
-    noise.level = std::sqrt(variance);
-    noise.correlation = (left.diagonal(1).sum() - variance * r.diagonal(1).sum()) /
-                        (variance * double(kPieceFrames - 1));
-    return noise;
+    return left.diagonal(1).sum() / left.trace();
 }
 
-TEST(Noise, CorrelatedNoiseIsNotWhite)
+TEST(Noise, CorrelationIsMeasured)
 {
-    const double n = freedoms(40, 400);
-    for (const double correlation : {0.5, 0.8, -0.5}) {
-        const NoiseEstimate noise = estimate(noisy_tracks(40, 400, 1e-3, correlation, 2));
-        const NoiseEstimate expected = expected_of(correlation);
-        EXPECT_FALSE(noise.white) << correlation;
-        EXPECT_NEAR(noise.correlation, expected.correlation, 1.5 * kSigmas / std::sqrt(n));
-        // Squares that are correlated vary by up to (1 + r)/(1 - r) times as much.
-        EXPECT_NEAR(noise.level / 1e-3 / expected.level, 1, kSigmas * std::sqrt(9 / (2 * n)))
-            << correlation;
+    const double n = freedoms(150, 2000);
+    for (const double correlation : {0.0, 0.25, 0.5, -0.5}) {
+        const NoiseEstimate noise = estimate(noisy_tracks(150, 2000, 1e-3, correlation, 2));
+        // Ratios vary by 1/sqrt(n), and the correlation by that over the slope of the ratio.
+        const double slope = (ratio_of(correlation + 0.01) - ratio_of(correlation - 0.01)) / 0.02;
+        const double scatter = 1.5 * kSigmas / std::sqrt(n) / slope;
+        EXPECT_LE(scatter, 0.15);
+        EXPECT_NEAR(noise.correlation, correlation, scatter);
+        EXPECT_EQ(noise.white, correlation == 0);
+        // The level is right as far as the correlation is: the polynomial leaves more of the
+        // noise, the less it is correlated.
+        EXPECT_NEAR(noise.level / 1e-3, 1, correlation == 0 ? 0.02 : 0.1) << correlation;
     }
 }
 
 TEST(Noise, CleanMotionHasNone)
 {
-    // Sine of w = 0.02 a frame and amplitude up to 1 m: what degree 5 leaves is below
-    // w^6/6! (20/2)^6/2^5 = 3e-9 m.
+    // Sine of w = 0.02 a frame and amplitude up to 1 m: what degree 9 leaves is below
+    // w^10/10! (20/2)^10/2^9 = 6e-17 m, less than rounding.
     const NoiseEstimate noise = estimate(noisy_tracks(10, 200, 0, 0, 3));
     EXPECT_LE(noise.level, 3e-9);
     EXPECT_FALSE(noise.white);

@@ -58,9 +58,6 @@ class BalanceReader {
     }
 
     NoiseEstimate measure_noise() const;
-    // Noise of the positions [m] that the weak form is to allow for.
-    void allow_for_noise(double level) { noise_ = level; }
-
     // A rollout in pieces that fit into memory. Where rollouts are few each is cut into stretches
     // that go to the two halves in turn, so that either half has seen every kind of motion.
     std::vector<Piece> pieces(const Scheme& scheme, std::size_t rollout) const;
@@ -78,7 +75,6 @@ class BalanceReader {
     int threads_;
     Resampler resampler_;
     std::vector<std::size_t> rollouts_;
-    double noise_ = 0;
 };
 
 template <class Visit>
@@ -92,7 +88,7 @@ void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Vi
         return;
     }
     const TestFunction test = test_function(scheme);
-    const Tracks tracks(particles, noise_);
+    const Tracks tracks(particles);
     const auto look = [&](std::size_t first) {
         return weak_rows(cloth_, header.environment, tracks, test, piece.middles,
                          {scheme.frame_step(), first}, interval(), header.dt, threads_);

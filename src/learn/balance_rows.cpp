@@ -53,12 +53,11 @@ int stiffness_kind(std::size_t share)
 
 }  // namespace
 
-Tracks::Tracks(const Rollout& rollout, double level)
+Tracks::Tracks(const Rollout& rollout)
     : frame_count(rollout.frame_count),
       particle_count(rollout.landmark_count()),
       position(frame_count * particle_count),
-      held(particle_count, 0),
-      noise(level)
+      held(particle_count, 0)
 {
     for (std::size_t p = 0; p < particle_count; ++p) {
         for (std::size_t f = 0; f < frame_count; ++f) {
@@ -143,7 +142,7 @@ class SpringSeries {
     }
 
     void observe(std::size_t spring, const Vec3d* from, const Vec3d* to, std::size_t frames,
-                 double spread, const FrameChoice& choice, double interval, double step);
+                 const FrameChoice& choice, double interval, double step);
     // Writes the rows of one window.
     void sum(const TestFunction& test, std::size_t middle, const FrameChoice& choice,
              double interval, BalanceRows& rows, std::size_t spring, std::size_t place) const;
@@ -164,8 +163,8 @@ class SpringSeries {
 };
 
 void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* to,
-                           std::size_t frames, double spread, const FrameChoice& choice,
-                           double interval, double step)
+                           std::size_t frames, const FrameChoice& choice, double interval,
+                           double step)
 {
     direction_.resize(frames);
     length_.resize(frames);
@@ -174,16 +173,15 @@ void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* t
     slope_.assign(frames * slope_channels(), 0);
     for (std::size_t f = 0; f < frames; ++f) {
         const Vec3d d = to[f] - from[f];
-        const double seen_length = std::max(length(d), std::sqrt(double(kMinLengthSquared)));
-        length_[f] = seen_length - spread / seen_length;
-        direction_[f] = (1 / seen_length) * d;
+        length_[f] = std::max(length(d), std::sqrt(double(kMinLengthSquared)));
+        direction_[f] = (1 / length_[f]) * d;
         share_stretch(springs_, spring, length_[f], stretch_);
         double* value = value_.data() + f * value_channels();
         for (std::size_t i = 0; i < shares_; ++i) store(value + 3 * i, stretch_[i] * direction_[f]);
         value[3 * shares_] = length_[f];
         double* slope = slope_.data() + f * slope_channels();
         store(slope, direction_[f]);
-        store(slope + 3, length_[f] * direction_[f]);
+        store(slope + 3, d);  // l u
         if (isotropic_) store(slope + 6, d);
     }
     const std::size_t reach = kReach * choice.step;
@@ -271,8 +269,7 @@ BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const 
     parallel_for(static_cast<int>(cloth.springs.spring_count()), threads, [&](int s) {
         SpringSeries series(cloth.springs);
         const auto [a, b] = cloth.springs.ends[s];
-        const double spread = tracks.noise * tracks.noise * (2 - tracks.held[a] - tracks.held[b]);
-        series.observe(s, tracks.of(a), tracks.of(b), frames, spread, choice, interval, step);
+        series.observe(s, tracks.of(a), tracks.of(b), frames, choice, interval, step);
         for (std::size_t i = 0; i < places; ++i) {
             if (gaps[a].whole(middles[i], margin) && gaps[b].whole(middles[i], margin)) {
                 series.sum(test, middles[i], choice, interval, rows, s, i);

@@ -12,14 +12,11 @@ namespace springtime {
 // Particles over a stretch of frames, each for itself; NaN where one is missing.
 struct Tracks {
     // Of a rollout of the particles. Standing pins stay at the mean of where they are seen.
-    explicit Tracks(const Rollout& rollout, double noise = 0);
+    explicit Tracks(const Rollout& rollout);
 
     std::size_t frame_count = 0, particle_count = 0;
     std::vector<Vec3d> position;  // [particle][frame] [m]
     std::vector<char> held;       // [particle]: handles
-    // Of a coordinate of a free particle [m], to be allowed for: noise s of both ends across a
-    // spring makes it look longer by 2 s^2/l on average.
-    double noise = 0;
 
     const Vec3d* of(std::size_t particle) const { return position.data() + particle * frame_count; }
 };

@@ -353,7 +353,6 @@ Identification Identifier::run()
     }
     if (!force) result.noise = reader_.measure_noise();
     const bool matters = result.noise.level > kHarmlessNoise * smallest_spacing(reader_.cloth());
-    if (result.noise.white && matters) reader_.allow_for_noise(result.noise.level);
     bool instruments =
         options_.instruments == Instruments::frames ||
         (options_.instruments == Instruments::automatic && result.noise.white && matters);
