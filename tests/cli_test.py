@@ -636,7 +636,7 @@ class CommandLine(unittest.TestCase):
     # ---- train and reproduce ---------------------------------------------------------------
 
     TRAIN = ["--grid", "8x8", "--stiffness-iterations", "30", "--damping-iterations", "15", "--batch",
-             "4", "--clip-steps", "100", "--rounds", "2", "--quiet"]
+             "4", "--clip-steps", "100", "--rounds", "2", "--quiet", "--method", "gradient"]
 
     def train(self, out, *more, code=0):
         return self.run_it("train", "m.h5", "--out", out, *self.TRAIN, *more, code=code)
@@ -659,6 +659,75 @@ class CommandLine(unittest.TestCase):
         self.assertIn("clip-steps = 100\n", config)
         result = self.train("run", code=2)
         self.assertIn("run", result.stderr)
+
+    def test_train_solves_and_says_so(self):
+        self.generate("m.h5", "--rollouts", "6")
+        truth = json.loads((self.folder / "m.cloth.json").read_text())["springs"]
+        for method, word in (("linear", "force form"), ("auto", "not refined by gradient")):
+            told = json.loads(self.run_it("train", "m.h5", "--grid", "8x8", "--method", method,
+                                          "--out", method, "--quiet", "--json").stdout)
+            self.assertEqual((told["iterations"], told["finished"]), (0, True))
+            self.assertIn(word, told["story"])
+            self.assertEqual(told["identification"]["form"], "force")
+            learned = json.loads((self.folder / method / "cloth.json").read_text())["springs"]
+            for kind in ("stiffness", "damping"):
+                for value, true, error in zip(learned[kind], truth[kind], learned["errors"][kind]):
+                    if error is not None:
+                        self.assertAlmostEqual(value, true, delta=1e-3)  # of 25 to 100 and 6
+        # Springs within the anchors of all rollouts are unseen, and inspect lists them.
+        unseen = [s for s, error in enumerate(learned["errors"]["stiffness"]) if error is None]
+        self.assertLessEqual(set(told["identification"]["unseen"]), set(unseen))
+        again = json.loads(self.run_it("train", "--resume", "linear", "--quiet", "--json").stdout)
+        self.assertEqual(again["validation_rmse"], told["validation_rmse"])
+        words = self.run_it("inspect", "linear").stdout
+        self.assertIn("would help most", words)
+
+    def test_train_tells_noise(self):
+        self.generate("m.h5", "--rollouts", "6", "--seconds", "2", "--stride", "16", "--noise", "0.002")
+        told = json.loads(self.run_it("train", "m.h5", "--grid", "8x8", "--out", "run", "--method",
+                                      "linear", "--quiet", "--json").stdout)
+        self.assertEqual(told["identification"]["form"], "weak")
+        noise = told["identification"]["noise"]
+        # 5 rollouts, 125 frames, 64 particles: some 1e4 squares, so 1 percent; five times that.
+        self.assertAlmostEqual(noise["level"], 0.002, delta=0.002 * 0.05)
+        self.assertTrue(noise["white"])
+        self.assertIn("noise of the positions: 0.002 m, white in time", told["story"])
+
+    def test_train_refines_where_springs_do_not_fit(self):
+        """On a grid of its own no springs balance the forces: the descent goes on from the best."""
+        self.generate("m.h5", "--rollouts", "4", "--seconds", "1")
+        told = json.loads(self.run_it(
+            "train", "m.h5", "--grid", "6x6", "--out", "run", "--rounds", "1", "--batch", "4",
+            "--stiffness-iterations", "6", "--damping-iterations", "4", "--clip-steps", "100",
+            "--quiet", "--json").stdout)
+        self.assertIn("on validation motion: linear", told["story"])
+        best = min(told["linear_validation_rmse"] or 1e9, told["homogeneous_validation_rmse"])
+        self.assertLessEqual(told["validation_rmse"], best)
+        first = (self.folder / "run/cloth.json").read_bytes()
+        self.run_it("train", "--resume", "run", "--quiet")
+        self.assertEqual((self.folder / "run/cloth.json").read_bytes(), first)
+
+    def test_flags_of_another_method_are_refused(self):
+        self.generate("m.h5", "--rollouts", "3")
+        for arguments, message in (
+            (["--freeze", "damping"], "add --method gradient"),
+            (["--stiffness-start", "50"], "add --method gradient"),
+            (["--method", "guess"], "guess"),
+            (["--form", "weak", "--window", "9", "--grid", "8x8"], "window"),
+        ):
+            told = self.run_it("train", "m.h5", "--out", "x", "--quiet", *arguments, code=2)
+            self.assertIn(message, told.stderr)
+
+    def test_reproduce_identification(self):
+        self.run_it("reproduce", "identification", "--scale", "smoke", "--out", "r", "--quiet")
+        result = json.loads((self.folder / "r/result.json").read_text())
+        self.assertEqual(set(result["data"]), {"clean", "camera", "camera-1mm", "camera-1cm"})
+        clean = result["data"]["clean"]
+        self.assertLess(clean["linear"]["damping_rmse"], 1e-3)
+        self.assertLess(clean["linear"]["damping_rmse"], clean["gradient"]["damping_rmse"])
+        before = (self.folder / "r/result.json").read_bytes()
+        self.run_it("reproduce", "identification", "--scale", "smoke", "--out", "r", "--quiet")
+        self.assertEqual((self.folder / "r/result.json").read_bytes(), before)
 
     def test_laws_are_made_shown_learned_and_resumed(self):
         law = ("--stiffness", "50", "--knots", "-0.05", "0", "--range-stiffness", "5; rows 0-0.5 = 8",
@@ -758,11 +827,11 @@ class CommandLine(unittest.TestCase):
             (["train", "none.h5"], "none.h5"),
             (["train", "m.h5", "--clip-steps", "10"], "raise --clip-steps"),
             (["train", "m.h5", "--passes", "triple"], "triple"),
-            (["train", "m.h5", "--clip-steps", "9999"], "clips"),
+            (["train", "m.h5", "--method", "gradient", "--clip-steps", "9999"], "clips"),
             (["train", "m.h5", "--validation-share", "2"], "validation"),
             (["train", "m.h5", "--validate-every", "-3"], "at least 1 each"),
             (["train", "--resume", "nowhere"], "nowhere"),
-            (["reproduce", "gravity"], "no such experiment; there are reconstruction, locking and drape"),
+            (["reproduce", "gravity"], "no such experiment; there are reconstruction, locking, drape and identification"),
         ):
             self.assertIn(message, self.run_it(*arguments, "--out", "x", code=2).stderr)
             self.assertFalse((self.folder / "x").exists())  # nothing to clear away
@@ -802,10 +871,15 @@ class CommandLine(unittest.TestCase):
         result = self.evaluate("m.cloth.json", "m.h5")
         self.assertLess(result["motion_rmse"]["mean"], 0.2 * result["baselines"]["static"]["mean"])
         self.run_it("simulate", "m.cloth.json", "--start", "m.h5#1", "--seconds", "0.04", "--quiet")
-        told = self.run_it("train", "m.h5", "--out", "run", "--grid", "8x8", "--rounds", "1",
-                           "--stiffness-iterations", "2", "--damping-iterations", "2", "--batch",
-                           "4", "--clip-steps", "100")
+        short = ["--grid", "8x8", "--rounds", "1", "--stiffness-iterations", "2",
+                 "--damping-iterations", "2", "--batch", "4", "--clip-steps", "100"]
+        told = self.run_it("train", "m.h5", "--out", "run", "--method", "gradient", *short)
         self.assertIn("--position-weight 1 --force-weight 0 --impulse-weight 0", told.stderr)
+        # Gaps everywhere leave no window whole: the default then learns by gradient, and says why.
+        told = self.run_it("train", "m.h5", "--out", "auto", *short)
+        self.assertIn("not solved linearly, so learned by gradient alone", told.stdout)
+        told = self.run_it("train", "m.h5", "--out", "x", "--method", "linear", *short, code=2)
+        self.assertIn("no window in which all neighbours of a particle are seen", told.stderr)
 
     def test_frames_per_second(self):
         # The longest steps up to 1 ms: 1/60 s is 17 of 1/1020 s, 1/50 s is 20 of 1 ms.

@@ -88,6 +88,29 @@ void remark_on(const MotionHeader& header, const TrainOptions& options, const Co
          "--impulse-weight 0");
 }
 
+// Who does not ask for clips gets such as fit into the rollouts: they only judge the answer.
+void fit_clips(TrainOptions& options, const MotionReader& reader)
+{
+    for (std::size_t r = 0; r < reader.rollout_count(); ++r) {
+        const int stride = reader.header().stride;
+        const auto intervals = static_cast<int>(reader.frame_count(r)) - 1;
+        options.clip_steps = std::min(options.clip_steps, std::max(1, intervals) * stride);
+    }
+}
+
+// What begins with given or frozen values does not solve for them.
+void check_only_gradient_flags(const TrainFlags& flags)
+{
+    if (flags.freeze == "none" && !(flags.run.stiffness_start > 0) &&
+        !(flags.run.damping_start > 0)) {
+        return;
+    }
+    throw Error(
+        "train: --freeze, --stiffness-start and --damping-start are for a descent, but the method "
+        "is {}; add --method gradient",
+        flags.method);
+}
+
 TrainingOutcome run_method(const TrainArguments& arguments, const TrainOptions& options,
                            const RunFolder& folder)
 {
@@ -109,10 +132,12 @@ int run_train(const TrainArguments& arguments)
     }
     const bool resume = !arguments.resume.empty();
     const RunFolder folder(resume ? arguments.resume : arguments.out);
-    const TrainOptions options = train_options_from(arguments.flags, arguments.common);
+    TrainOptions options = train_options_from(arguments.flags, arguments.common);
     const bool by_gradient = arguments.flags.method == "gradient";
+    if (!by_gradient) check_only_gradient_flags(arguments.flags);
     {
         const MotionReader reader(arguments.motion);
+        if (!by_gradient) fit_clips(options, reader);
         check_train(options, source_of(reader));
         if (by_gradient) remark_on(reader.header(), options, arguments.common);
     }

@@ -42,14 +42,17 @@ Cloth homogeneous_of(const MotionSource& source, const TrainOptions& options,
     return read_cloth(file);
 }
 
-// A descent that begins near its end: small steps, and an end when nothing more is gained. Without
-// stored velocities forces are second differences that noise drowns, so positions are compared.
-void prepare_refinement(TrainOptions& options, const std::string& motion)
+// A descent that begins near its end takes small steps, and ends when nothing more is gained.
+// Without stored velocities forces are second differences that noise drowns, so positions are
+// compared.
+void prepare_refinement(TrainOptions& options, const std::string& motion, bool near)
 {
     constexpr double kSlower = 0.1;
-    options.stiffness_rate *= kSlower;
-    options.damping_rate *= kSlower;
-    if (options.patience == 0) options.patience = 48;
+    if (near) {
+        options.stiffness_rate *= kSlower;
+        options.damping_rate *= kSlower;
+        if (options.patience == 0) options.patience = 48;
+    }
     if (MotionReader(motion).header().velocities) return;
     for (TrainPass& pass : options.passes) {
         pass.weights.force = pass.weights.impulse = 0;
@@ -158,28 +161,62 @@ TrainingOutcome run_linear(const std::string& motion, const IdentifyOptions& sol
     return outcome;
 }
 
+namespace {
+
+// Motion that cannot be solved for can still be learned from by gradient. What was asked for by
+// flags is not passed over.
+TrainingOutcome run_linear_or_say_why(const std::string& motion, const IdentifyOptions& solve,
+                                      const TrainOptions& options, const RunFolder& folder,
+                                      const CommonOptions& common)
+{
+    const auto learn_otherwise = [](const std::exception& why) {
+        TrainingOutcome nothing;
+        nothing.story =
+            fmt::format("not solved linearly, so learned by gradient alone: {}\n", why.what());
+        return nothing;
+    };
+    const bool asked = solve.window > 0 || solve.prior >= 0 ||
+                       solve.form != BalanceForm::automatic ||
+                       solve.instruments != Instruments::automatic;
+    try {
+        return run_linear(motion, solve, options, folder, common);
+    } catch (const Error& error) {
+        if (asked) throw;
+        return learn_otherwise(error);
+    } catch (const Failure& failure) {
+        if (asked || interrupted()) throw;
+        return learn_otherwise(failure);
+    }
+}
+
+}  // namespace
+
 TrainingOutcome run_auto(const std::string& motion, const IdentifyOptions& solve,
                          TrainOptions options, const RunFolder& folder, const CommonOptions& common)
 {
     const fs::path linear_file = folder.path() / "linear.json";
     TrainingOutcome solved;
-    if (!fs::exists(linear_file)) {
-        solved = run_linear(motion, solve, options, folder, common);
+    std::optional<Cloth> linear;
+    if (fs::exists(linear_file)) {
+        linear = read_cloth(linear_file);
+    } else if (!fs::exists(folder.path() / "homogeneous.json")) {  // a descent has not begun
+        solved = run_linear_or_say_why(motion, solve, options, folder, common);
+    }
+    if (solved.linear) {
         const double floor = refinement_floor(solved.linear->noise, solved.linear->cloth.sheet);
         if (solved.linear_rmse <= floor) {
             solved.story += fmt::format(
                 "not refined by gradient: the answer follows the validation motion to {:.2g} m, "
-                "and "
-                "below {:.2g} m there is only noise and rounding\n",
+                "and below {:.2g} m there is only noise and rounding\n",
                 solved.linear_rmse, floor);
             return solved;
         }
-        write_cloth(linear_file, solved.linear->cloth);
+        linear = solved.linear->cloth;
+        write_cloth(linear_file, *linear);
     }
-    prepare_refinement(options, motion);
-    TrainingOutcome outcome =
-        run_training(motion, options, folder, common, read_cloth(linear_file));
-    outcome.story = solved.story + refinement_story(outcome);
+    prepare_refinement(options, motion, linear.has_value());
+    TrainingOutcome outcome = run_training(motion, options, folder, common, linear);
+    outcome.story = solved.story + (linear ? refinement_story(outcome) : std::string());
     outcome.linear = solved.linear;
     outcome.seconds += solved.seconds;
     outcome.training_seconds += solved.training_seconds;
