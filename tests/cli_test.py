@@ -1076,4 +1076,11 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    # PROGRAM [PART OF]: all tests, or every OF-th from PART on, or those whose names are given.
+    names = unittest.TestLoader().getTestCaseNames(CommandLine)
+    chosen = sys.argv[2:]
+    if len(chosen) == 2 and all(word.isdigit() for word in chosen):
+        names = names[int(chosen[0])::int(chosen[1])]
+    elif chosen:
+        names = chosen
+    unittest.main(argv=sys.argv[:1] + ["CommandLine." + name for name in names])
