@@ -704,6 +704,63 @@ TEST(Identify, RefusesWhatItCannotUse)
     }
 }
 
+TEST(Identify, OneRolloutWithoutAccelerationsMeansTheWeakForm)
+{
+    const Cloth truth = varied_cloth(kGrid5);
+    MotionSource motion = falls(truth, 4, 1, 60);
+    std::vector<Rollout> rollouts = rollouts_of(motion);
+    for (std::size_t r = 0; r < rollouts.size(); ++r) {
+        std::vector<Rollout> some = rollouts;
+        some[r].acceleration.clear();
+        const Identification result =
+            identify(motion_of(motion.header, std::move(some)), options_for(truth));
+        // The one rollout that is left out for validation is not asked.
+        if (result.form == BalanceForm::force) continue;
+        EXPECT_EQ(result.form, BalanceForm::weak);
+        EXPECT_LE(parameter_rmse(result.cloth, truth, 0), 0.01);
+        return;
+    }
+    FAIL() << "all took the force form";
+}
+
+TEST(Identify, TakesShortWindowsWhereGapsLeaveNoOthers)
+{
+    // All landmarks are missing in every 44th frame: windows of 16 frames on each side, and 3 more
+    // for differences, fit between; the next longer ones, of 24, do not.
+    const Cloth truth = varied_cloth(kGrid5);
+    const MotionSource clean = observed(falls(truth, 5, 4, 60), {});
+    std::vector<Rollout> rollouts = rollouts_of(clean);
+    for (Rollout& rollout : rollouts) {
+        for (std::size_t f = 0; f < rollout.frame_count; f += 44) {
+            std::fill_n(rollout.position.begin() + static_cast<std::ptrdiff_t>(f * 75), 75,
+                        std::numeric_limits<float>::quiet_NaN());
+        }
+    }
+    MotionHeader header = clean.header;
+    header.gaps = true;
+    const Identification result = identify(motion_of(header, rollouts), options_for(truth));
+    EXPECT_LE(result.window, 16.5 / 60);
+    EXPECT_LE(parameter_rmse(result.cloth, truth, 0), 0.01);
+}
+
+TEST(Identify, APinThatIsLostForAWhileStaysAPin)
+{
+    const Cloth truth = varied_cloth(kGrid5);
+    const MotionSource clean = observed(falls(truth, 3, 4, 60), {});
+    std::vector<Rollout> rollouts = rollouts_of(clean);
+    for (Rollout& rollout : rollouts) {
+        const std::size_t pin = rollout.handles.particles[0];
+        for (std::size_t f = 0; f < rollout.frame_count / 3; ++f) {  // more than a quarter
+            std::fill_n(rollout.position.begin() + static_cast<std::ptrdiff_t>((f * 25 + pin) * 3),
+                        3, std::numeric_limits<float>::quiet_NaN());
+        }
+    }
+    MotionHeader header = clean.header;
+    header.gaps = true;
+    const Identification result = identify(motion_of(header, rollouts), options_for(truth));
+    EXPECT_LE(parameter_rmse(result.cloth, truth, 0), 0.01);
+}
+
 TEST(Identify, StopsWhenAskedTo)
 {
     const Cloth truth = varied_cloth(kGrid5);

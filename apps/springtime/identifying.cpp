@@ -9,6 +9,8 @@ namespace springtime::app {
 
 namespace {
 
+constexpr double kManyHeld = 0.2;  // share of all parameters
+
 // The median of the errors that are finite, or nothing.
 double median_error(const std::vector<double>& errors)
 {
@@ -25,22 +27,22 @@ std::string noise_text(const Identification& found)
 {
     const NoiseEstimate& noise = found.noise;
     std::string text = fmt::format(
-        "noise of the positions: {:.2g} m, {} in time (neighbouring frames are "
-        "correlated by {:.2f})",
-        noise.level, noise.white ? "white" : "not white", noise.correlation);
+        "noise of the positions: {:.2g} m, {} in time (neighbouring frames are correlated by "
+        "{:.2f}){}",
+        noise.level, noise.white ? "white" : "not white", noise.correlation,
+        noise.correlation > 0.8 ? ": hardly noise, but quick motion" : "");
     if (found.instruments) {
-        return text +
-               "; so even and odd frames were held against each other, which noise cannot "
-               "bias\n";
+        return text + (noise.white ? "; so even and odd frames were held against each other, which "
+                                     "such noise cannot bias\n"
+                                   : "; even and odd frames were held against each other\n");
     }
     if (found.biased) {
         return text +
-               "; there is too little motion to hold even and odd frames against each "
-               "other\nwarning: so stiffness and damping come out too low, by more than "
-               "the standard errors say; record more motion\n";
+               "\nwarning: even and odd frames could not be held against each other, so "
+               "stiffness and damping come out too low, by more than the standard errors "
+               "say; record more motion\n";
     }
-    return text +
-           (noise.white ? "; too small to matter\n" : "; so all frames were used together\n");
+    return text + "; all frames were used together\n";
 }
 
 }  // namespace
@@ -50,8 +52,13 @@ Identification run_identification(const std::string& motion, const IdentifyOptio
 {
     const MotionReader reader(motion);
     ProgressBar bar("solve", "percent", common.quiet);
-    return identify(source_of(reader), options,
-                    [&](double share) { return bar.show(100 * share, 100); });
+    try {
+        return identify(source_of(reader), options,
+                        [&](double share) { return bar.show(100 * share, 100); });
+    } catch (const Failure& failure) {
+        if (!interrupted()) throw;
+        throw Failure("{}; springtime train --resume FOLDER begins again", failure.what());
+    }
 }
 
 std::string describe(const Identification& found)
@@ -61,9 +68,8 @@ std::string describe(const Identification& found)
         "linear: {} springs from {} equations in {:.1f} s, {}\n", springs.spring_count(),
         found.equation_count, found.seconds,
         found.form == BalanceForm::force
-            ? "force form, for accelerations are stored"
-            : fmt::format("weak form, for accelerations are not stored: windows of ±{:.2f} s",
-                          found.window));
+            ? "force form, from stored accelerations"
+            : fmt::format("weak form, from positions in windows of ±{:.2f} s", found.window));
     if (found.form == BalanceForm::weak) text += noise_text(found);
     text += fmt::format(
         "standard errors (median): stiffness {:.2g} N/m, damping {:.2g} N s/m; the prior has "
@@ -75,6 +81,13 @@ std::string describe(const Identification& found)
     for (const int count : found.held_count) held += count;
     if (held > 0) text += fmt::format("; {} parameters are held at zero", held);
     text += "\n";
+    const auto parameters = double(springs.spring_count() * found.held_count.size());
+    if (held > kManyHeld * parameters) {
+        text +=
+            "warning: that many parameters at zero mean that such springs do not balance the "
+            "forces of this motion; where particles lie between landmarks, --knots 0 and "
+            "--isotropic-damping may\n";
+    }
     if (!found.unseen.empty()) {
         text += fmt::format(
             "{} springs are not seen by this motion and have the median of their family: "
@@ -109,9 +122,17 @@ nlohmann::json json_of(const Identification& found)
     return json;
 }
 
-double refinement_floor(const NoiseEstimate& noise, const Sheet& sheet)
+// The velocity at the start of a clip is estimated from five frames and off by s/(sqrt(10) T)
+// (docs/learning.md), which carries positions away over the clip, by half of that on average.
+double refinement_floor(const Identification& found, const TrainOptions& options,
+                        const MotionHeader& header)
 {
-    return std::sqrt(3.0) * noise.level + 1e-4 * std::max(sheet.length, sheet.width);
+    double noise = std::sqrt(3.0) * found.noise.level;
+    if (!header.velocities) {
+        const double clip = options.clip_steps * header.dt;
+        noise *= 1 + clip / (2 * std::sqrt(10.0) * header.frame_interval());
+    }
+    return noise + 1e-4 * std::max(header.sheet.length, header.sheet.width);
 }
 
 }  // namespace springtime::app

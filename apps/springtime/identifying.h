@@ -16,8 +16,9 @@ Identification run_identification(const std::string& motion, const IdentifyOptio
 std::string describe(const Identification& identification);
 nlohmann::json json_of(const Identification& identification);
 
-// A motion RMSE [m] that positions with this noise allow, and rounding of the sheet's size: below
-// it there is nothing left to refine.
-double refinement_floor(const NoiseEstimate& noise, const Sheet& sheet);
+// A motion RMSE [m] of clips below which there is nothing left to refine: noise of the positions,
+// noise of the velocities that clips begin with, and rounding.
+double refinement_floor(const Identification& identification, const TrainOptions& options,
+                        const MotionHeader& header);
 
 }  // namespace springtime::app

@@ -246,8 +246,15 @@ int inspect_run(const InspectArguments& arguments)
 {
     const RunFolder folder(arguments.file);
     std::optional<MotionReader> motion = motion_of_run(folder, arguments.common);
-    return inspect_cloth(
-        arguments, {(folder.path() / "cloth.json").string(), folder.path(), std::move(motion)});
+    std::filesystem::path cloth = folder.path() / "cloth.json";
+    const std::filesystem::path linear = folder.path() / "linear.json";
+    if (std::filesystem::exists(linear) && !read_cloth(cloth).errors) {
+        note(arguments.common,
+             "cloth.json grew out of the homogeneous network and has no standard errors; this is "
+             "the linear answer, linear.json");
+        cloth = linear;
+    }
+    return inspect_cloth(arguments, {cloth.string(), folder.path(), std::move(motion)});
 }
 
 // What the numbers of a motion span, over some or all of its rollouts.

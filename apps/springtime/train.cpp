@@ -88,13 +88,19 @@ void remark_on(const MotionHeader& header, const TrainOptions& options, const Co
          "--impulse-weight 0");
 }
 
-// Who does not ask for clips gets such as fit into the rollouts: they only judge the answer.
+// Clips of the default length become as short as the rollouts, but for stubs of less than half the
+// longest: they only judge the answer.
 void fit_clips(TrainOptions& options, const MotionReader& reader)
 {
+    if (options.clip_steps != TrainOptions{}.clip_steps) return;
+    std::size_t longest = 0;
     for (std::size_t r = 0; r < reader.rollout_count(); ++r) {
-        const int stride = reader.header().stride;
-        const auto intervals = static_cast<int>(reader.frame_count(r)) - 1;
-        options.clip_steps = std::min(options.clip_steps, std::max(1, intervals) * stride);
+        longest = std::max(longest, reader.frame_count(r));
+    }
+    for (std::size_t r = 0; r < reader.rollout_count(); ++r) {
+        const std::size_t frames = reader.frame_count(r);
+        if (frames < 2 || 2 * frames < longest) continue;
+        options.clip_steps = std::min(options.clip_steps, int(frames - 1) * reader.header().stride);
     }
 }
 

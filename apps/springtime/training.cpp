@@ -1,6 +1,7 @@
 #include "training.h"
 
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -43,17 +44,17 @@ Cloth homogeneous_of(const MotionSource& source, const TrainOptions& options,
 }
 
 // A descent that begins near its end takes small steps, and ends when nothing more is gained.
-// Without stored velocities forces are second differences that noise drowns, so positions are
-// compared.
-void prepare_refinement(TrainOptions& options, const std::string& motion, bool near)
+void begin_near(TrainOptions& options)
 {
     constexpr double kSlower = 0.1;
-    if (near) {
-        options.stiffness_rate *= kSlower;
-        options.damping_rate *= kSlower;
-        if (options.patience == 0) options.patience = 48;
-    }
-    if (MotionReader(motion).header().velocities) return;
+    options.stiffness_rate *= kSlower;
+    options.damping_rate *= kSlower;
+    if (options.patience == 0) options.patience = 48;
+}
+
+// Without stored velocities forces are second differences that noise drowns.
+void compare_positions(TrainOptions& options)
+{
     for (TrainPass& pass : options.passes) {
         pass.weights.force = pass.weights.impulse = 0;
         pass.weights.position = 1;
@@ -67,7 +68,9 @@ std::string refinement_story(const TrainingOutcome& outcome)
         "on validation motion: linear {:.4g} m, best homogeneous network {:.4g} m; so the descent "
         "began with the {}\n",
         outcome.linear_rmse, outcome.homogeneous_rmse,
-        from_linear ? "linear answer" : "homogeneous network");
+        from_linear ? "linear answer"
+                    : "homogeneous network; the linear answer, with its standard errors, is in "
+                      "linear.json");
     const double before = std::min(outcome.linear_rmse, outcome.homogeneous_rmse);
     if (outcome.result.state.best_iteration == 0) {
         return text + fmt::format(
@@ -106,7 +109,10 @@ TrainingOutcome run_training(const std::string& motion, const TrainOptions& opti
     outcome.homogeneous_rmse = validation_error(source, options, *started.start);
     if (linear) {
         outcome.linear_rmse = validation_error(source, options, *linear);
-        if (outcome.linear_rmse < outcome.homogeneous_rmse) started.start = linear;
+        if (outcome.linear_rmse < outcome.homogeneous_rmse) {
+            started.start = linear;
+            begin_near(started);
+        }
     }
 
     // The standard errors of the linear answer hold for what grew out of it.
@@ -155,6 +161,11 @@ TrainingOutcome run_linear(const std::string& motion, const IdentifyOptions& sol
     outcome.linear_rmse = validation_error(source_of(reader), options, outcome.linear->cloth);
     outcome.result.validation_rmse = outcome.linear_rmse;
     outcome.story = describe(*outcome.linear);
+    if (!std::isfinite(outcome.linear_rmse)) {
+        outcome.story +=
+            "warning: this cloth blows up at the time step of the motion; springtime simulate cuts "
+            "it into sub-steps\n";
+    }
     outcome.training_seconds = outcome.linear->seconds;
     outcome.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -203,7 +214,8 @@ TrainingOutcome run_auto(const std::string& motion, const IdentifyOptions& solve
         solved = run_linear_or_say_why(motion, solve, options, folder, common);
     }
     if (solved.linear) {
-        const double floor = refinement_floor(solved.linear->noise, solved.linear->cloth.sheet);
+        const double floor =
+            refinement_floor(*solved.linear, options, MotionReader(motion).header());
         if (solved.linear_rmse <= floor) {
             solved.story += fmt::format(
                 "not refined by gradient: the answer follows the validation motion to {:.2g} m, "
@@ -214,7 +226,7 @@ TrainingOutcome run_auto(const std::string& motion, const IdentifyOptions& solve
         linear = solved.linear->cloth;
         write_cloth(linear_file, *linear);
     }
-    prepare_refinement(options, motion, linear.has_value());
+    if (!MotionReader(motion).header().velocities) compare_positions(options);
     TrainingOutcome outcome = run_training(motion, options, folder, common, linear);
     outcome.story = solved.story + (linear ? refinement_story(outcome) : std::string());
     outcome.linear = solved.linear;

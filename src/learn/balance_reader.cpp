@@ -34,6 +34,38 @@ BalanceReader::BalanceReader(const MotionSource& motion, const IdentifyOptions& 
 {
 }
 
+// A particle that hangs on a handle is held, be it seen or not. Paths are left as they are
+// observed, with their gaps.
+Rollout BalanceReader::read(std::size_t rollout, std::size_t first, std::size_t count) const
+{
+    const Rollout landmarks = motion_.read(rollout, first, count);
+    std::vector<char> handle(landmarks.landmark_count(), 0);
+    for (const int l : landmarks.handles.particles) handle[l] = 1;
+    Rollout particles;
+    particles.frame_count = landmarks.frame_count;
+    particles.position = resampler_.apply(landmarks.position);
+    particles.velocity = resampler_.apply(landmarks.velocity);
+    particles.acceleration = resampler_.apply(landmarks.acceleration);
+    bool standing = !landmarks.handles.moving();
+    for (std::size_t p = 0; p < resampler_.particle_count(); ++p) {
+        const Resampler::Weights& weights = resampler_.weights()[p];
+        int on_handles = 0, landmarks_used = 0;
+        for (int j = 0; j < 3; ++j) {
+            if (weights.weight[j] == 0) continue;
+            ++landmarks_used;
+            on_handles += handle[weights.landmark[j]];
+        }
+        if (on_handles == 0) continue;
+        particles.handles.particles.push_back(static_cast<int>(p));
+        standing = standing && on_handles == landmarks_used;
+    }
+    if (!standing) {  // as far as the balance is concerned, they go their own ways
+        particles.handles.key_time = {0};
+        particles.handles.key_position.resize(particles.handles.particles.size());
+    }
+    return particles;
+}
+
 std::size_t BalanceReader::shortest() const
 {
     std::size_t frames = SIZE_MAX;
@@ -50,8 +82,10 @@ std::size_t BalanceReader::longest() const
 
 bool BalanceReader::has_accelerations() const
 {
-    return motion_.header.velocities && shortest() > 0 &&
-           !motion_.read(rollouts_[0], 0, 1).acceleration.empty();
+    return motion_.header.velocities &&
+           std::all_of(rollouts_.begin(), rollouts_.end(), [&](std::size_t r) {
+               return motion_.frame_counts[r] == 0 || !motion_.read(r, 0, 1).acceleration.empty();
+           });
 }
 
 NoiseEstimate BalanceReader::measure_noise() const

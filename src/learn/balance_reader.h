@@ -65,10 +65,8 @@ class BalanceReader {
     void with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;
 
   private:
-    Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const
-    {
-        return resampler_.apply(motion_.read(rollout, first, count), interval());
-    }
+    // The motion of the particles.
+    Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const;
 
     const MotionSource& motion_;
     Cloth cloth_;

@@ -24,7 +24,7 @@ constexpr std::array kEdges{"edge-north", "edge-south", "edge-west", "edge-east"
 constexpr const char* kCenter = "center";
 constexpr std::size_t kChunk = 64;  // frames held in memory at a time, for each thread
 // A standard error of zero, from motion without any noise, would be infinite information.
-constexpr double kLeastError = 1e-9;  // of the size of the parameter
+constexpr double kLeastError = 1e-12;  // of the size of the parameter
 
 // Every choice of corners, every edge, the centre, the centre and a corner.
 std::vector<std::vector<std::string>> pin_choices()

@@ -13,6 +13,7 @@
 #include "learn/balance_reader.h"
 #include "learn/prior_solver.h"
 #include "springtime/error.h"
+#include "springtime/train.h"
 
 namespace springtime {
 
@@ -29,11 +30,13 @@ constexpr double kLongestWindow = 1.7;
 // (half width 6 in all frames) swings of a third of its length are summed 2e-3 wrong.
 constexpr std::size_t kFewestFrames = 4;
 // Weights of the prior that are tried.
-// A stronger prior biases more, which the standard errors do not know: it must predict better by
-// this factor.
-constexpr double kWorthABias = 0.95;
-constexpr double kExplained = 1e-8;  // of the squares of all forces
 constexpr std::array kPriors{1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+// A stronger prior biases more, which the standard errors do not know: it must predict better by
+// this share. On 32 rollouts with 1 cm of noise the halves would else take a prior of 1e-3, better
+// by 2 %, which draws stiffness down by 2 N/m where noise alone leaves 0.9.
+constexpr double kWorthABias = 0.05;
+// Of the squares of all forces: a residual of 1e-4 of the forces has nothing to do with noise.
+constexpr double kExplained = 1e-8;
 // What lies in different stretches of motion counts as independent: in different rollouts, which
 // are cut when there are too few of them. Scores are summed into at most so many groups of
 // stretches. Few are enough, since springs are averaged over, and cuts are no good: on 6 x 6
@@ -90,15 +93,17 @@ class Identifier {
     void progress(double share) const
     {
         if (keep_going_ && !keep_going_(share)) {
-            throw Failure("identify: interrupted; nothing was written");
+            throw Failure("identify: interrupted before there was an answer");
         }
     }
     std::vector<Scheme> weak_schemes(bool instruments) const;
     // Of the progress, this takes what lies between two shares.
     Folds accumulate(const Scheme& scheme, double from, double to) const;
     double score(const Folds& folds, const Folds& judge, const PriorWeights& weights);
-    void strengthen(Choice& choice, const Folds& judge, double PriorWeights::*kind);
-    Choice choose(const std::vector<Scheme>& schemes);
+    bool try_scheme(const Scheme& scheme);
+    void choose_window(const std::vector<Scheme>& schemes);
+    void strengthen(double PriorWeights::*kind);
+    const Choice& choose(const std::vector<Scheme>& schemes);
     void answer(const Scheme& scheme, const NormalBlocks& blocks, const PriorWeights& weights,
                 Identification& result) const;
     NormalBlocks::Scores scores(const Scheme& scheme, const NormalBlocks& blocks,
@@ -111,6 +116,9 @@ class Identifier {
     BalanceReader reader_;
     PriorSolver solver_;
     bool centered_ = false;  // the prior
+    std::optional<Folds> judge_;
+    Choice best_;
+    int tried_ = 0;  // schemes
 };
 
 std::vector<Scheme> Identifier::weak_schemes(bool instruments) const
@@ -126,8 +134,8 @@ std::vector<Scheme> Identifier::weak_schemes(bool instruments) const
         if (std::size_t(asked.half_width) < least) {
             throw Error(
                 "identify: a window of {} s on each side of its middle, with frames {} s apart; "
-                "give {} frames at least",
-                options_.window, interval, least);
+                "give {:.3g} s at least, for {} frames",
+                options_.window, interval, double(least) * interval, least);
         }
         return {asked};
     }
@@ -169,69 +177,83 @@ double Identifier::score(const Folds& folds, const Folds& judge, const PriorWeig
     return weights.stiffness > kPriors[0] || weights.damping > kPriors[0] ? run() : value;
 }
 
-// A stronger prior on one kind of parameter, as long as that predicts better.
-void Identifier::strengthen(Choice& choice, const Folds& judge, double PriorWeights::*kind)
+// A stronger prior on one kind of parameter, as long as that predicts clearly better. Products of
+// two looks can sum to less than nothing.
+void Identifier::strengthen(double PriorWeights::*kind)
 {
     for (const double weight : kPriors) {
-        if (!(weight > choice.weights.*kind)) continue;
-        PriorWeights stronger = choice.weights;
+        if (!(weight > best_.weights.*kind)) continue;
+        PriorWeights stronger = best_.weights;
         stronger.*kind = weight;
-        const double value = score(*choice.folds, judge, stronger);
-        if (!(value < kWorthABias * choice.score)) break;
-        choice.weights = stronger;
-        choice.score = value;
+        const double value = score(*best_.folds, *judge_, stronger);
+        if (!(value < best_.score - kWorthABias * std::abs(best_.score))) break;
+        best_.weights = stronger;
+        best_.score = value;
     }
 }
 
-// Goes from window to window as long as that predicts better: first from the middle one, which
-// judges all, to shorter ones; and if those are worse, to longer ones.
-Choice Identifier::choose(const std::vector<Scheme>& schemes)
+// Takes a scheme where it predicts better than the best so far. The first that has rows in both
+// halves judges all.
+bool Identifier::try_scheme(const Scheme& scheme)
+{
+    constexpr double kShare = 0.2;  // of the work; four are usual
+    const double from = std::min(kShare * tried_, 0.75);
+    ++tried_;
+    Choice found{scheme, {options_.prior, options_.prior}, kInfinity, {}};
+    found.folds = accumulate(scheme, from, std::min(from + kShare, 0.8));
+    const bool has_rows = (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0;
+    if (has_rows && !judge_) judge_ = found.folds;
+    if (has_rows && options_.prior >= 0) {
+        found.score = score(*found.folds, *judge_, found.weights);
+    } else if (has_rows) {
+        for (const double weight : kPriors) {  // the weakest that will do
+            found.weights = {weight, weight};
+            found.score = score(*found.folds, *judge_, found.weights);
+            if (std::isfinite(found.score)) break;
+        }
+    }
+    const bool better = !best_.folds || found.score < best_.score;
+    if (better) best_ = std::move(found);
+    return better;
+}
+
+// Goes from window to window as long as that predicts better: from the middle one to shorter ones,
+// which gaps leave more of; and if those are worse, to longer ones, which average more noise out.
+void Identifier::choose_window(const std::vector<Scheme>& schemes)
 {
     const std::size_t middle = schemes.size() / 2;
-    const double share = 0.8 / double(std::min<std::size_t>(schemes.size(), 4));  // usually
-    int tried = 0;
-    std::optional<Folds> judge;
-    Choice best;
-    const auto try_scheme = [&](std::size_t index) {
-        const double from = std::min(share * tried, 0.75);
-        ++tried;
-        Folds folds = accumulate(schemes[index], from, std::min(from + share, 0.8));
-        if (!judge) judge = folds;
-        Choice found{schemes[index], {options_.prior, options_.prior}, kInfinity, std::move(folds)};
-        if (options_.prior >= 0) {
-            found.score = score(*found.folds, *judge, found.weights);
-        } else {
-            for (const double weight : kPriors) {  // the weakest that will do
-                found.weights = {weight, weight};
-                found.score = score(*found.folds, *judge, found.weights);
-                if (std::isfinite(found.score)) break;
-            }
-        }
-        const bool better = !best.folds || found.score < best.score;
-        if (better) best = std::move(found);
-        return better;
-    };
-    try_scheme(middle);
+    try_scheme(schemes[middle]);
+    const bool too_noisy = judge_ && !std::isfinite(best_.score);
     bool shorter = false;
-    for (std::size_t i = middle; std::isfinite(best.score) && i-- > 0 && try_scheme(i);) {
-        shorter = true;
+    for (std::size_t i = middle; !too_noisy && i-- > 0;) {
+        const bool better = try_scheme(schemes[i]);
+        shorter = shorter || better;
+        if (!better && std::isfinite(best_.score)) break;
     }
     for (std::size_t i = middle + 1; !shorter && i < schemes.size(); ++i) {
-        if (!try_scheme(i) && std::isfinite(best.score)) break;
+        if (!try_scheme(schemes[i]) && std::isfinite(best_.score)) break;
     }
-    if (options_.prior >= 0 || !std::isfinite(best.score)) return best;
-    if (best.weights.stiffness > kPriors[0]) {  // damping may have been what needed it
-        const PriorWeights weaker{kPriors[0], best.weights.damping};
-        const double value = score(*best.folds, *judge, weaker);
-        if (value < best.score) best.weights = weaker;
-        best.score = std::min(value, best.score);
+}
+
+const Choice& Identifier::choose(const std::vector<Scheme>& schemes)
+{
+    judge_.reset();
+    best_ = {};
+    tried_ = 0;
+    choose_window(schemes);
+    if (options_.prior >= 0 || !std::isfinite(best_.score)) return best_;
+    if (best_.weights.stiffness > kPriors[0]) {  // damping may have been what needed it
+        const PriorWeights weaker{kPriors[0], best_.weights.damping};
+        const double value = score(*best_.folds, *judge_, weaker);
+        if (value < best_.score) best_.weights = weaker;
+        best_.score = std::min(value, best_.score);
     }
     // Where next to nothing is left unexplained, no prior can help.
-    const double squares = (*judge)[0].squares() + (*judge)[1].squares();
-    if (best.score < kExplained * squares) return best;
-    strengthen(best, *judge, &PriorWeights::damping);
-    strengthen(best, *judge, &PriorWeights::stiffness);
-    return best;
+    const double squares = (*judge_)[0].squares() + (*judge_)[1].squares();
+    if (std::abs(best_.score) < kExplained * squares) return best_;
+    strengthen(&PriorWeights::damping);
+    strengthen(&PriorWeights::stiffness);
+    return best_;
 }
 
 void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
@@ -359,13 +381,14 @@ Identification Identifier::run()
     for (;;) {
         const std::vector<Scheme> schemes =
             force ? std::vector<Scheme>{{}} : weak_schemes(instruments);
-        const Choice choice = choose(schemes);
+        const Choice& choice = choose(schemes);
         const NormalBlocks blocks = sum_of(*choice.folds);
         if (blocks.row_count() == 0) {
             throw Error(
                 "identify: the motion has no {} in which all neighbours of a particle are seen; "
-                "give longer rollouts, fewer gaps, or a shorter window",
-                force ? "frame" : "window");
+                "its longest rollout has {} frames, {} s apart: give longer rollouts, fewer gaps, "
+                "or a shorter window",
+                force ? "frame" : "window", reader_.longest(), reader_.interval());
         }
         // As strong as it was for the halves, of which the whole has twice the information.
         PriorWeights weights = choice.weights;
@@ -392,6 +415,10 @@ Identification identify(const MotionSource& motion, const IdentifyOptions& optio
         throw Error(
             "identify: in this motion the cloth could touch obstacles or itself, and those forces "
             "would be taken for springs; learn from motion without contact");
+    }
+    if (make_surrogate(motion.header, options.grid, 1, 1).springs.spring_count() == 0) {
+        throw Error("identify: {} x {} particles have no springs of these families; give more",
+                    options.grid.rows, options.grid.cols);
     }
     if (!std::isfinite(options.window) || options.window < 0) {
         throw Error("identify: a window of {} s; give a finite one, or zero to have it chosen",

@@ -45,12 +45,18 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights
     const Eigen::VectorXd diagonal = system.matrix.diagonal();
     const Sight sight(diagonal, kinds_);
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
+        for (Eigen::SparseMatrix<double>::InnerIterator entry(system.matrix, i); entry; ++entry) {
+            const Eigen::Index j = entry.row();
+            if (sight.seen[i] && sight.seen[j]) continue;
+            if (sight.seen[j]) system.right[j] -= entry.value() * center_[i];
+            entry.valueRef() = 0;
+        }
         const double scale = sight.typical[i % kinds_];
         const double weight =
             springs_.is_damping(int(i % kinds_)) ? weights.damping : weights.stiffness;
-        const double added = sight.seen[i] ? weight * scale : scale - diagonal[i];
+        const double added = sight.seen[i] ? weight * scale : scale;
         system.matrix.coeffRef(i, i) += added;
-        system.right[i] += added * center_[i];
+        system.right[i] = (sight.seen[i] ? system.right[i] : 0) + added * center_[i];
     }
     if (seen) *seen = sight.seen;
     return system;
