@@ -66,7 +66,7 @@ std::vector<Method> reconstruction_methods(const Scale& scale, const CommonOptio
     Method dual{"dual-pass", "dual pass, as published", published_options(scale, common), 14.3,
                 1.9};
     dual.options.passes = dual_pass(k_steps, b_steps, both);
-    Method own{"default", "our default: fitted start, four rounds",
+    Method own{"default", "our schedule: fitted start, four rounds",
                published_options(scale, common), -1, -1};
     own.options.passes = dual_pass(k_steps, b_steps, both);
     own.options.rounds = TrainOptions{}.rounds;
