@@ -9,7 +9,8 @@ namespace springtime {
 
 namespace {
 
-constexpr std::size_t kChunk = 1024;  // frames held in memory at a time
+constexpr std::size_t kChunk = 1024;                       // frames held in memory at a time
+constexpr std::size_t kRowBytes = std::size_t(128) << 20;  // of one look at a piece, at most
 // Windows are this share of their half width apart. Half as many cost a tenth of the precision,
 // more of them gain nothing.
 constexpr int kWindowsPerHalfWidth = 4;
@@ -106,10 +107,14 @@ std::vector<Piece> BalanceReader::pieces(const Scheme& scheme, std::size_t numbe
     const std::size_t margin =
         force ? 0 : window_margin(test_function(scheme), scheme.frame_step());
     const std::size_t hop = force ? 1 : scheme.hop();
+    const std::size_t place_bytes = cloth_.springs.spring_count() *
+                                    std::size_t(cloth_.springs.kind_count()) * 3 * sizeof(double);
+    const std::size_t most_places = std::max<std::size_t>(1, kRowBytes / place_bytes);
     std::vector<Piece> result;
     for (std::size_t middle = margin; middle + margin < frames; middle += hop) {
         const std::size_t fold = (number + middle * cuts / frames) % 2;
         const bool fresh = result.empty() || result.back().fold != fold ||
+                           result.back().place_count() >= most_places ||
                            middle + margin >= result.back().first + kChunk;
         if (fresh) result.push_back({rollout, middle - margin, 0, fold, {}});
         Piece& piece = result.back();

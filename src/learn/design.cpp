@@ -111,10 +111,8 @@ void Scales::check() const
     if (cloth_.errors->force == 0) {
         throw Error(
             "design: the noise of the force balance, springs.errors.force, is 0, so that any "
-            "motion "
-            "would tell everything; identify the cloth from recorded motion, or give the noise "
-            "that "
-            "recording will have");
+            "motion would tell everything; identify the cloth from recorded motion, or set it in "
+            "the file to what recording will have");
     }
     GenerateOptions run = run_;
     run.pinned = {0};
