@@ -71,7 +71,7 @@ std::string refinement_story(const TrainingOutcome& outcome)
         from_linear ? "linear answer"
                     : "homogeneous network; the linear answer, with its standard errors, is in "
                       "linear.json");
-    const double before = std::min(outcome.linear_rmse, outcome.homogeneous_rmse);
+    const double before = from_linear ? outcome.linear_rmse : outcome.homogeneous_rmse;
     if (outcome.result.state.best_iteration == 0) {
         return text + fmt::format(
                           "refined by gradient: {} iterations brought nothing better, the "
