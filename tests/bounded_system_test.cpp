@@ -133,18 +133,6 @@ std::vector<Case> many_patterns()
     return cases;
 }
 
-// The message of the Failure that `act` throws.
-template <class Act>
-std::string failure_of(Act act)
-{
-    try {
-        act();
-    } catch (const Failure& failure) {
-        return failure.what();
-    }
-    return "(no failure)";
-}
-
 double worst(const VectorXd& difference)
 {
     return difference.lpNorm<Eigen::Infinity>();

@@ -6,16 +6,26 @@
 
 namespace springtime {
 
-// The message of the Error that `act` throws, or a text no message equals.
-template <class Act>
-std::string error_of(Act act)
+// The message of what `act` throws, or a text no message equals.
+template <class Thrown, class Act>
+std::string message_of(Act act)
 {
     try {
         act();
-    } catch (const Error& error) {
-        return error.what();
+    } catch (const Thrown& thrown) {
+        return thrown.what();
     }
     return "(no error)";
+}
+template <class Act>
+std::string error_of(Act act)
+{
+    return message_of<Error>(act);
+}
+template <class Act>
+std::string failure_of(Act act)
+{
+    return message_of<Failure>(act);
 }
 
 }  // namespace springtime

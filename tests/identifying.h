@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -14,6 +16,8 @@ namespace springtime {
 
 // All times are multiples of this, so that 30, 60 and 120 frames a second can be had. [s]
 inline constexpr double kIdentifyStep = 1.0 / 480;
+
+inline constexpr GridOptions kGrid5{5, 5, true, true, true, true};
 
 // Cells of 0.5 m, particles of 0.1 kg, and no two springs alike.
 inline Cloth varied_cloth(const GridOptions& grid, const SpringLaw& law = {})
@@ -134,6 +138,20 @@ inline double parameter_rmse(const Cloth& found, const Cloth& truth, int kind)
     double squares = 0;
     for (std::size_t s = 0; s < a.size(); ++s) squares += (a[s] - b[s]) * (a[s] - b[s]);
     return std::sqrt(squares / double(a.size()));
+}
+
+inline void expect_same_bits(const Identification& a, const Identification& b)
+{
+    EXPECT_EQ(parameters_of(a.cloth.springs), parameters_of(b.cloth.springs));
+    EXPECT_EQ(a.cloth.errors->parameters, b.cloth.errors->parameters);
+    EXPECT_EQ(a.cloth.errors->force, b.cloth.errors->force);
+    EXPECT_EQ(a.window, b.window);
+    EXPECT_EQ(a.prior, b.prior);
+    EXPECT_EQ(a.noise.level, b.noise.level);
+    EXPECT_EQ(a.unseen, b.unseen);
+    EXPECT_EQ(a.held_count, b.held_count);
+    EXPECT_EQ(a.equation_error, b.equation_error);
+    EXPECT_EQ(a.equation_count, b.equation_count);
 }
 
 }  // namespace springtime

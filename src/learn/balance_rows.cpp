@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "physics/external.h"
 #include "physics/spring.h"
+#include "sim/forces.h"
 
 namespace springtime {
 
@@ -37,10 +38,11 @@ Vec3d vector_at(const std::vector<float>& field, std::size_t index)
 void share_stretch(const SpringSet& springs, std::size_t spring, double length,
                    std::vector<double>& shares)
 {
-    const double rest = springs.rest_length[spring], stretch = length - rest;
+    const double stretch = length - springs.rest_length[spring];
     shares.assign(1, stretch);
-    for (const StiffnessRange& range : springs.ranges) {
-        shares.push_back(stretch_within(stretch, range.from * rest, range.to * rest));
+    for (std::size_t r = 0; r < springs.ranges.size(); ++r) {
+        const SpringRange<double> range = range_of<double>(springs, r, spring);
+        shares.push_back(stretch_within(stretch, range.from, range.to));
         shares[0] -= shares.back();
     }
 }
