@@ -24,6 +24,7 @@ struct MotionHeader {
     bool contact = false;      // the cloth could touch obstacles or itself
     bool velocities = true;    // every rollout has them; otherwise positions are all there is
     bool gaps = false;         // landmarks may be missing in some frames
+    bool captured = false;     // no step of a source is known: dt is but a fitting part of a frame
     std::string config;        // TOML that made it; may be empty
     std::string source_cloth;  // JSON of the source cloth; empty when unknown
 

@@ -154,6 +154,7 @@ struct HeaderReader {
         if (has("rollouts_planned")) header.rollouts_planned = integer("rollouts_planned", 0);
         if (has("contact")) header.contact = integer("contact", 0) != 0;
         if (has("gaps")) header.gaps = integer("gaps", 0) != 0;
+        if (has("captured")) header.captured = integer("captured", 0) != 0;
         header.rest = rest();
         header.config = text_dataset("config");
         header.source_cloth = text_dataset("source_cloth");

@@ -74,6 +74,7 @@ void write_header(hid_t file, const MotionHeader& header, std::string_view sourc
     write_int_attribute(file, "rollouts_planned", header.rollouts_planned, source);
     if (header.contact) write_int_attribute(file, "contact", 1, source);
     if (header.gaps) write_int_attribute(file, "gaps", 1, source);
+    if (header.captured) write_int_attribute(file, "captured", 1, source);
     hdf5::write_dataset(file, "rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                         {header.landmark_count(), 2}, {}, header.rest.data(), source);
     write_text_dataset(file, "config", header.config, source);
