@@ -28,7 +28,9 @@ std::vector<std::string> merged_arguments(const std::vector<Verb>& verbs,
         throw Error("'{}': no such verb; there are {}", arguments[0], names);
     }
     std::vector<std::string> given(arguments.begin() + 1, arguments.end());
-    if (const std::string path = argument_value(given, "config"); !path.empty()) {
+    std::string path = argument_value(given, "config");
+    if (path.empty() && verb->default_config) path = verb->default_config(given);
+    if (!path.empty()) {
         const auto more = config_arguments(*verb->app, read_text(path), path, given);
         given.insert(given.end(), more.begin(), more.end());
     }
@@ -52,9 +54,9 @@ int run(int argc, char** argv)
     root.footer(
         "Every verb explains itself: springtime VERB --help. Exit codes: 0 done, 1 failure, "
         "2 bad input.");
-    const std::vector<Verb> verbs{add_generate(root), add_train(root),   add_evaluate(root),
-                                  add_simulate(root), add_inspect(root), add_reproduce(root),
-                                  add_demo(root)};
+    const std::vector<Verb> verbs{add_generate(root),  add_import(root),   add_train(root),
+                                  add_evaluate(root),  add_simulate(root), add_inspect(root),
+                                  add_reproduce(root), add_demo(root)};
     std::vector<std::string> arguments =
         merged_arguments(verbs, std::vector<std::string>(argv + 1, argv + argc));
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them

@@ -17,9 +17,12 @@ struct Verb {
     std::function<std::string(const std::vector<std::string>& given)> stored_config{};
     // The same, beneath the stored ones: what a preset sets.
     std::function<std::string(const std::vector<std::string>& given)> preset_config{};
+    // A configuration file that is taken when the user names none; may be empty.
+    std::function<std::string(const std::vector<std::string>& given)> default_config{};
 };
 
 Verb add_generate(CLI::App& root);
+Verb add_import(CLI::App& root);
 Verb add_train(CLI::App& root);
 Verb add_simulate(CLI::App& root);
 Verb add_inspect(CLI::App& root);

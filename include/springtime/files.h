@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,11 @@ class MotionWriter {
     ~MotionWriter();  // without finish(): closes and leaves PATH.part behind
 
     void append(const Rollout& rollout);
+    // The same for a rollout that may be larger than memory. It is asked for piece after piece,
+    // each with at least the frame `first` and at most `count` frames. The handles of the last
+    // piece count.
+    using PieceReader = std::function<Rollout(std::size_t first, std::size_t count)>;
+    void append(std::size_t frame_count, const PieceReader& next);
     void finish();
 
   private:

@@ -11,6 +11,7 @@
 #include "springtime/generate.h"
 #include "springtime/handles.h"
 #include "springtime/identify.h"
+#include "springtime/import.h"
 #include "springtime/material.h"
 #include "springtime/mesh.h"
 #include "springtime/motion.h"

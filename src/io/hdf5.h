@@ -335,10 +335,10 @@ inline Handle timeless(hid_t property_class)
     return properties;
 }
 
-// Writes a whole dataset; a `chunk` that is empty makes it contiguous.
-inline void write_dataset(hid_t group, const char* name, hid_t file_type, hid_t memory_type,
-                          const std::vector<hsize_t>& shape, const std::vector<hsize_t>& chunk,
-                          const void* values, std::string_view source)
+// A `chunk` that is empty makes it contiguous.
+inline Handle create_dataset(hid_t group, const char* name, hid_t file_type,
+                             const std::vector<hsize_t>& shape, const std::vector<hsize_t>& chunk,
+                             std::string_view source)
 {
     const Handle space = make_space(shape);
     const Handle properties = timeless(H5P_DATASET_CREATE);
@@ -348,9 +348,33 @@ inline void write_dataset(hid_t group, const char* name, hid_t file_type, hid_t 
     Handle dataset(
         H5Dcreate2(group, name, file_type, space.id(), H5P_DEFAULT, properties.id(), H5P_DEFAULT),
         H5Dclose);
-    if (!dataset.valid() ||
-        H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
+    if (!dataset.valid()) fail_write(source);
+    return dataset;
+}
+
+// Writes a whole dataset.
+inline void write_dataset(hid_t group, const char* name, hid_t file_type, hid_t memory_type,
+                          const std::vector<hsize_t>& shape, const std::vector<hsize_t>& chunk,
+                          const void* values, std::string_view source)
+{
+    Handle dataset = create_dataset(group, name, file_type, shape, chunk, source);
+    if (H5Dwrite(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 ||
         !dataset.close()) {  // cached chunks reach the disk only now
+        fail_write(source);
+    }
+}
+
+// Writes the part of a dataset that begins at `first` along its first axis and has this shape.
+inline void write_part(const Handle& dataset, hid_t memory_type, hsize_t first,
+                       const std::vector<hsize_t>& shape, const void* values,
+                       std::string_view source)
+{
+    std::vector<hsize_t> start(shape.size(), 0);
+    start[0] = first;
+    const Handle memory = make_space(shape), space(H5Dget_space(dataset.id()), H5Sclose);
+    if (H5Sselect_hyperslab(space.id(), H5S_SELECT_SET, start.data(), nullptr, shape.data(),
+                            nullptr) < 0 ||
+        H5Dwrite(dataset.id(), memory_type, memory.id(), space.id(), H5P_DEFAULT, values) < 0) {
         fail_write(source);
     }
 }

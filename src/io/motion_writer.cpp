@@ -99,16 +99,19 @@ void reserve_space(const fs::path& path, std::uintmax_t from, std::uintmax_t byt
 }
 
 // What a rollout takes at most: its numbers in whole chunks, and the bookkeeping around them.
-std::uintmax_t rollout_bytes(const Rollout& rollout)
+// `piece` has some of its frames.
+std::uintmax_t rollout_bytes(std::size_t frame_count, const Rollout& piece)
 {
-    const Handles& handles = rollout.handles;
-    const std::uintmax_t numbers =
-        (rollout.position.size() + rollout.velocity.size() + rollout.acceleration.size()) *
-            sizeof(float) +
-        handles.particles.size() * sizeof(int) + handles.key_time.size() * sizeof(double) +
-        handles.key_position.size() * sizeof(Vec3d);
-    const std::uintmax_t frame = rollout.position.size() / rollout.frame_count * sizeof(float);
-    return numbers + numbers / 16 + 3 * std::max<std::uintmax_t>(kChunkBytes, frame) + kChunkBytes;
+    const std::uintmax_t frame = piece.position.size() / piece.frame_count * sizeof(float);
+    const std::uintmax_t fields = 1 + !piece.velocity.empty() + !piece.acceleration.empty();
+    const std::uintmax_t numbers = fields * frame * frame_count;
+    return numbers + numbers / 16 + 3 * std::max<std::uintmax_t>(kChunkBytes, frame);
+}
+
+std::uintmax_t handle_bytes(const Handles& handles)
+{
+    return handles.particles.size() * sizeof(int) + handles.key_time.size() * sizeof(double) +
+           handles.key_position.size() * sizeof(Vec3d) + kChunkBytes;
 }
 
 Handle create_file(const fs::path& path)
@@ -133,40 +136,60 @@ Handle create_group(hid_t file, const std::string& name, std::string_view source
     return group;
 }
 
-void check_rollout(const Rollout& rollout, std::size_t index, const MotionHeader& header,
-                   std::string_view source)
+// A piece of a rollout that begins at frame `first`.
+void check_piece(const Rollout& piece, std::size_t first, std::size_t rollout,
+                 const MotionHeader& header, std::string_view source)
 {
     const std::size_t landmarks = header.landmark_count();
-    const std::size_t frames = rollout.frame_count, needed = frames * landmarks * 3;
-    if (frames == 0 || frames > kMostPerAxis) {
-        throw Error("{}: rollout {} has {} frames; 1 to {} are needed", source, index, frames,
-                    kMostPerAxis);
-    }
+    const std::size_t frames = piece.frame_count, needed = frames * landmarks * 3;
     const auto check = [&](const std::vector<float>& values, std::string_view what) {
         if (values.size() != needed) {
             throw Error("{}: rollout {} has {} {} numbers, but {} frames of {} landmarks need {}",
-                        source, index, values.size(), what, frames, landmarks, needed);
+                        source, rollout, values.size(), what, frames, landmarks, needed);
         }
-        check_finite(values, what, landmarks, index, 0, source, header.gaps);
+        check_finite(values, what, landmarks, rollout, first, source, header.gaps);
     };
-    check(rollout.position, "position");
-    if (header.velocities || !rollout.velocity.empty()) check(rollout.velocity, "velocity");
-    if (frames < 2 && rollout.velocity.empty()) {
-        throw Error("{}: rollout {} has one frame and no velocity; store velocity or more frames",
-                    source, index);
-    }
-    if (!rollout.acceleration.empty()) check(rollout.acceleration, "acceleration");
-    check_handles(rollout.handles, landmarks, fmt::format("{}: rollout {}", source, index));
+    check(piece.position, "position");
+    if (header.velocities || !piece.velocity.empty()) check(piece.velocity, "velocity");
+    if (!piece.acceleration.empty()) check(piece.acceleration, "acceleration");
 }
 
-void write_frames(hid_t group, const char* name, const std::vector<float>& values,
-                  std::size_t frames, std::size_t landmarks, std::string_view source)
+void check_frame_count(std::size_t frames, std::size_t rollout, std::string_view source)
 {
-    const hsize_t frame_bytes = landmarks * 3 * sizeof(float);
-    const hsize_t chunk_frames = std::clamp<hsize_t>(kChunkBytes / frame_bytes, 1, frames);
-    hdf5::write_dataset(group, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, {frames, landmarks, 3},
-                        {chunk_frames, landmarks, 3}, values.data(), source);
+    if (frames > 0 && frames <= kMostPerAxis) return;
+    throw Error("{}: rollout {} has {} frames; 1 to {} are needed", source, rollout, frames,
+                kMostPerAxis);
 }
+
+// A field over frames and landmarks, which is filled piece by piece.
+class FrameField {
+  public:
+    FrameField(hid_t group, const char* name, std::size_t frames, std::size_t landmarks,
+               std::string source)
+        : landmarks_(landmarks), source_(std::move(source))
+    {
+        const hsize_t frame_bytes = landmarks * 3 * sizeof(float);
+        const hsize_t chunk_frames = std::clamp<hsize_t>(kChunkBytes / frame_bytes, 1, frames);
+        dataset_ = hdf5::create_dataset(group, name, H5T_IEEE_F32LE, {frames, landmarks, 3},
+                                        {chunk_frames, landmarks, 3}, source_);
+    }
+
+    void write(std::size_t first, std::size_t count, const std::vector<float>& values)
+    {
+        hdf5::write_part(dataset_, H5T_NATIVE_FLOAT, first, {count, landmarks_, 3}, values.data(),
+                         source_);
+    }
+
+    void close()
+    {
+        if (!dataset_.close()) hdf5::fail_write(source_);  // cached chunks reach the disk only now
+    }
+
+  private:
+    std::size_t landmarks_;
+    std::string source_;
+    Handle dataset_;
+};
 
 void write_handles(hid_t group, const Handles& handles, std::string_view source)
 {
@@ -181,7 +204,17 @@ void write_handles(hid_t group, const Handles& handles, std::string_view source)
     hdf5::write_dataset(group, "handle_position", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
                         {keys, count, 3}, {}, handles.key_position.data(), source);
 }
+
 }  // namespace
+
+// A rollout that is being written.
+struct OpenRollout {
+    using Member = std::vector<float> Rollout::*;
+
+    std::size_t frame_count = 0, written = 0;
+    Handle group;
+    std::vector<std::pair<Member, FrameField>> fields;
+};
 
 struct MotionWriter::Impl {
     fs::path path;
@@ -203,7 +236,67 @@ struct MotionWriter::Impl {
         std::error_code ignored;
         fs::resize_file(part_path(path), size(), ignored);
     }
+    OpenRollout begin(std::size_t frame_count, const Rollout& piece) const;
+    void write(OpenRollout& rollout, const Rollout& piece) const;
+    void end(OpenRollout& rollout, const Handles& handles);
 };
+
+// `piece` shows what is stored.
+OpenRollout MotionWriter::Impl::begin(std::size_t frame_count, const Rollout& piece) const
+{
+    check_frame_count(frame_count, rollout_count, path.string());
+    if (piece.frame_count == 0) {
+        throw Error("{}: rollout {} begins with no frames, but {} are needed", path.string(),
+                    rollout_count, frame_count);
+    }
+    if (frame_count < 2 && piece.velocity.empty()) {
+        throw Error("{}: rollout {} has one frame and no velocity; store velocity or more frames",
+                    path.string(), rollout_count);
+    }
+    const Session session;
+    reserve_space(part(), size(), rollout_bytes(frame_count, piece));
+    OpenRollout rollout;
+    rollout.frame_count = frame_count;
+    rollout.group = create_group(file.id(), rollout_name(rollout_count), part());
+    const auto add = [&](const char* name, OpenRollout::Member values) {
+        if ((piece.*values).empty()) return;
+        rollout.fields.emplace_back(values, FrameField(rollout.group.id(), name, frame_count,
+                                                       header.landmark_count(), part()));
+    };
+    add("position", &Rollout::position);
+    add("velocity", &Rollout::velocity);
+    add("acceleration", &Rollout::acceleration);
+    return rollout;
+}
+
+void MotionWriter::Impl::write(OpenRollout& rollout, const Rollout& piece) const
+{
+    const std::size_t left = rollout.frame_count - rollout.written;
+    if (piece.frame_count == 0 || piece.frame_count > left) {
+        throw Error("{}: rollout {} has {} frames from frame {} on, but {} are needed",
+                    path.string(), rollout_count, piece.frame_count, rollout.written, left);
+    }
+    check_piece(piece, rollout.written, rollout_count, header, path.string());
+    const Session session;
+    for (auto& [values, field] : rollout.fields) {
+        field.write(rollout.written, piece.frame_count, piece.*values);
+    }
+    rollout.written += piece.frame_count;
+}
+
+void MotionWriter::Impl::end(OpenRollout& rollout, const Handles& handles)
+{
+    check_handles(handles, header.landmark_count(),
+                  fmt::format("{}: rollout {}", path.string(), rollout_count));
+    const Session session;
+    for (auto& [values, field] : rollout.fields) field.close();
+    reserve_space(part(), size(), handle_bytes(handles));
+    write_handles(rollout.group.id(), handles, part());
+    rollout.group.close();
+    // From here on an interrupted run leaves a part that can be read up to this rollout.
+    flush();
+    ++rollout_count;
+}
 
 MotionWriter::MotionWriter(const fs::path& path, const MotionHeader& header)
     : impl_(std::make_unique<Impl>())
@@ -227,22 +320,24 @@ MotionWriter::~MotionWriter() = default;
 void MotionWriter::append(const Rollout& rollout)
 {
     if (!impl_->file.valid()) throw Error("{}: is finished; open another", impl_->path.string());
-    const std::size_t index = impl_->rollout_count, landmarks = impl_->header.landmark_count();
-    check_rollout(rollout, index, impl_->header, impl_->path.string());
-    const Session session;
-    const std::string source = impl_->part();
-    reserve_space(source, impl_->size(), rollout_bytes(rollout));
-    const Handle group = create_group(impl_->file.id(), rollout_name(index), source);
-    const auto write = [&](const char* name, const std::vector<float>& values) {
-        write_frames(group.id(), name, values, rollout.frame_count, landmarks, source);
-    };
-    write("position", rollout.position);
-    if (!rollout.velocity.empty()) write("velocity", rollout.velocity);
-    if (!rollout.acceleration.empty()) write("acceleration", rollout.acceleration);
-    write_handles(group.id(), rollout.handles, source);
-    // From here on an interrupted run leaves a part that can be read up to this rollout.
-    impl_->flush();
-    ++impl_->rollout_count;
+    check_handles(rollout.handles, impl_->header.landmark_count(),
+                  fmt::format("{}: rollout {}", impl_->path.string(), impl_->rollout_count));
+    OpenRollout open = impl_->begin(rollout.frame_count, rollout);
+    impl_->write(open, rollout);
+    impl_->end(open, rollout.handles);
+}
+
+void MotionWriter::append(std::size_t frame_count, const PieceReader& next)
+{
+    if (!impl_->file.valid()) throw Error("{}: is finished; open another", impl_->path.string());
+    Rollout piece = next(0, frame_count);
+    OpenRollout open = impl_->begin(frame_count, piece);
+    while (true) {
+        impl_->write(open, piece);
+        if (open.written == frame_count) break;
+        piece = next(open.written, frame_count - open.written);
+    }
+    impl_->end(open, piece.handles);
 }
 
 void MotionWriter::finish()

@@ -1,0 +1,222 @@
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config.h"
+#include "import_report.h"
+#include "options.h"
+#include "progress.h"
+#include "verbs.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ImportArguments {
+    CommonOptions common;
+    EnvironmentOptions environment;
+    ImportOptions run;
+    std::vector<std::string> files;
+    std::string out = "motion.h5", grid, rest, unit = "auto", velocities = "estimate";
+    bool raw_handles = false, overwrite = false;
+    const CLI::App* app = nullptr;
+};
+
+// Flags that take no value: what follows them may be a file.
+constexpr std::array kSwitches{"--column-order", "--keep-outliers", "--raw-handles", "--trust",
+                               "--overwrite",    "--quiet",         "--json"};
+
+// The first argument that is a file and no value of a flag.
+fs::path first_file(const std::vector<std::string>& given)
+{
+    bool is_value = false;
+    for (const std::string& argument : given) {
+        if (!argument.starts_with("-") && !is_value && fs::exists(argument)) return argument;
+        is_value = argument.starts_with("--") && argument.find('=') == std::string::npos &&
+                   std::find(kSwitches.begin(), kSwitches.end(), argument) == kSwitches.end();
+    }
+    return {};
+}
+
+// What lies beside the data: NAME.toml for NAME.csv, else import.toml in its folder.
+std::string beside_the_data(const std::vector<std::string>& given)
+{
+    const fs::path file = first_file(given);
+    if (file.empty()) return {};
+    const fs::path folder = fs::is_directory(file) ? file : file.parent_path();
+    const fs::path own = fs::path(file).replace_extension(".toml");
+    if (!fs::is_directory(file) && fs::is_regular_file(own)) return own.string();
+    const fs::path common = folder / "import.toml";
+    return fs::is_regular_file(common) ? common.string() : std::string();
+}
+
+double unit_from(const std::string& text)
+{
+    if (text == "auto") return 0;
+    for (const auto& [name, metres] :
+         {std::pair{"m", 1.0}, std::pair{"cm", 0.01}, std::pair{"mm", 0.001},
+          std::pair{"in", 0.0254}, std::pair{"ft", 0.3048}}) {
+        if (text == name) return metres;
+    }
+    try {
+        std::size_t used = 0;
+        const double metres = std::stod(text, &used);
+        if (used == text.size() && metres > 0) return metres;
+    } catch (const std::exception&) {
+    }
+    throw Error("--unit '{}': give m, cm, mm, in, ft, a number of metres, or auto", text);
+}
+
+// A rest file named in a configuration lies beside the data rather than where the user stands.
+fs::path rest_from(const ImportArguments& arguments)
+{
+    if (arguments.rest.empty() || fs::exists(arguments.rest)) return arguments.rest;
+    const fs::path beside = fs::path(arguments.files.front()).parent_path() / arguments.rest;
+    return fs::exists(beside) ? beside : fs::path(arguments.rest);
+}
+
+ImportOptions options_from(const ImportArguments& arguments)
+{
+    ImportOptions options = arguments.run;
+    if (!arguments.grid.empty()) options.grid = parse_grid(arguments.grid);
+    options.rest = rest_from(arguments);
+    options.unit = unit_from(arguments.unit);
+    options.environment = environment_from(arguments.environment, {});
+    options.file_velocities = arguments.velocities == "file";
+    options.smooth_handles = !arguments.raw_handles;
+    options.config = merged_config(
+        *arguments.app, {"out", "quiet", "json", "threads", "overwrite", "device", "seed"});
+    return options;
+}
+
+int run_import(const ImportArguments& arguments)
+{
+    if (fs::exists(arguments.out) && !arguments.overwrite) {
+        throw Error("{}: exists already; replace it with --overwrite, or give another --out",
+                    arguments.out);
+    }
+    const std::vector<fs::path> files(arguments.files.begin(), arguments.files.end());
+    for (const fs::path& file : files) {
+        std::error_code none;  // where one of them is not there they are not the same
+        if (fs::equivalent(file, arguments.out, none)) {
+            throw Error("--out {}: is read as well; give another name", arguments.out);
+        }
+    }
+    const ImportReport report = [&] {
+        ProgressBar bar("import", "passes", arguments.common.quiet);
+        return import_motion(files, arguments.out, options_from(arguments),
+                             [&](double done, double total) { return bar.show(done, total); });
+    }();
+    if (arguments.common.json) {
+        fmt::print("{}\n", import_json(report, arguments.out).dump());
+    } else {
+        fmt::print("{}", import_text(report, arguments.out));
+    }
+    for (const std::string& text : report.warnings) note(arguments.common, "warning: " + text);
+    return kDone;
+}
+
+void add_layout_flags(CLI::App& verb, ImportArguments& arguments)
+{
+    constexpr const char* kGroup = "The flat sheet";
+    const auto add = [&](const char* flag, auto& value, const char* text) {
+        return verb.add_option(flag, value, text)->group(kGroup);
+    };
+    add("--grid", arguments.grid,
+        "Points are a grid over the whole sheet, listed row by row from the north-west corner: "
+        "ROWSxCOLS");
+    verb.add_flag("--column-order", arguments.run.column_order,
+                  "The grid is listed column by column")
+        ->group(kGroup);
+    add("--rest", arguments.rest, "OBJ or PLY file of the rest shape, a vertex for every point")
+        ->type_name("FILE");
+    add("--rest-frame", arguments.run.rest_frame,
+        "Without --grid and --rest: the frame that is laid out flat; -1: the first that shows "
+        "every point");
+    add("--length", arguments.run.length,
+        "Length of the sheet, along the rows [m]; 0: as laid out flat");
+    add("--width", arguments.run.width, "Width of the sheet, along the columns [m]; 0: likewise");
+    add("--mass", arguments.run.mass, "Mass of the whole cloth [kg]");
+}
+
+void add_held_flags(CLI::App& verb, ImportArguments& arguments)
+{
+    const auto add = [&](const char* flag, std::vector<std::string>& names, const char* text) {
+        verb.add_option(flag, names, text)
+            ->allow_extra_args(false)
+            ->take_all()
+            ->default_str("")
+            ->type_name("NAME")
+            ->group("Points");
+    };
+    add("--pinned", arguments.run.pinned,
+        "Points that are held fast, can be repeated: a name of the file, or corner-nw, corner-ne, "
+        "corner-sw, corner-se, edge-north, edge-south, edge-west, edge-east, center, "
+        "particle:NUMBER, grid:ROW,COL");
+    add("--driven", arguments.run.driven,
+        "Points that are held and moved, likewise: their observed paths are prescribed");
+    add("--drop", arguments.run.dropped,
+        "Points that are left out, likewise: a name of the file, or particle:NUMBER");
+}
+
+void add_file_flags(CLI::App& verb, ImportArguments& arguments)
+{
+    constexpr const char* kGroup = "The files";
+    const auto add = [&](const char* flag, auto& value, const char* text) {
+        return verb.add_option(flag, value, text)->group(kGroup);
+    };
+    add("--unit", arguments.unit,
+        "What 1 in the file means: m, cm, mm, in, ft or a number of metres; auto: as the file "
+        "says, or as fits the sheet");
+    add("--up", arguments.run.up,
+        "Axis of the file that points up: x, y, z, -x, -y or -z; empty: as the format has it, or "
+        "y");
+    add("--fps", arguments.run.frame_rate, "Frames per second; 0: as the file says");
+    add("--from", arguments.run.from, "Begin this long after the first frame [s]");
+    add("--until", arguments.run.until, "End this long after the first frame [s]; 0: at the last");
+    add("--layout", arguments.run.csv_layout,
+        "Of a CSV file: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z), blocks (all x, "
+        "all y, all z)")
+        ->check(CLI::IsMember({"auto", "wide", "long", "blocks"}));
+    add("--array", arguments.run.array, "Array of an .npz file that has several");
+    add("--velocities", arguments.velocities,
+        "estimate: none are stored; file: those of the file, where it has them")
+        ->check(CLI::IsMember({"estimate", "file"}));
+}
+
+}  // namespace
+
+Verb add_import(CLI::App& root)
+{
+    auto arguments = std::make_shared<ImportArguments>();
+    CLI::App* verb = root.add_subcommand(
+        "import",
+        "Make a motion file of tracked points: CSV, Motive CSV, NumPy, OBJ, PLY, MDD, PC2");
+    arguments->app = verb;
+    verb->add_option("files", arguments->files,
+                     "Files of tracked points, each a take; numbered OBJ or PLY files are one; or "
+                     "folders of such")
+        ->required()
+        ->take_all()
+        ->type_name("FILES");
+    verb->add_option("--out", arguments->out, "Motion file to write")->type_name("FILE");
+    add_layout_flags(*verb, *arguments);
+    add_held_flags(*verb, *arguments);
+    add_file_flags(*verb, *arguments);
+    verb->add_flag("--keep-outliers", arguments->run.keep_outliers,
+                   "Report outliers, but leave them in");
+    verb->add_flag("--raw-handles", arguments->raw_handles, "Do not smooth the paths of --driven");
+    verb->add_flag("--trust", arguments->run.trust,
+                   "Take unit, axis and grid as stated, whatever the points look like");
+    verb->add_option(
+        "--dt", arguments->run.longest_step,
+        "Longest time step of a simulation [s]; what is stored is the longest below of "
+        "which a whole number makes a frame");
+    add_environment(*verb, arguments->environment);
+    verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_common(*verb, arguments->common);
+    return {verb, [arguments] { return run_import(*arguments); }, {}, {}, beside_the_data};
+}
+
+}  // namespace springtime::app

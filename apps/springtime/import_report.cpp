@@ -1,0 +1,154 @@
+#include "import_report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace springtime::app {
+
+namespace {
+
+std::string list_text(const std::vector<int>& landmarks)
+{
+    constexpr std::size_t kMost = 12;
+    if (landmarks.empty()) return "none";
+    std::string text;
+    for (std::size_t i = 0; i < std::min(kMost, landmarks.size()); ++i) {
+        text += fmt::format("{}{}", i > 0 ? ", " : "", landmarks[i]);
+    }
+    if (landmarks.size() > kMost) text += fmt::format(" and {} more", landmarks.size() - kMost);
+    return text;
+}
+
+// A length in a unit that people read at a glance.
+std::string length_text(double metres)
+{
+    return metres < 0.1 ? fmt::format("{:.3g} mm", 1000 * metres) : fmt::format("{:.3g} m", metres);
+}
+
+double observations(const ImportReport& report, const TakeReport& take)
+{
+    return double(take.frame_count) * double(report.header.landmark_count());
+}
+
+std::string take_text(const ImportReport& report, const TakeReport& take)
+{
+    std::string text = fmt::format("{} ({}): {} frames read, {} written\n", take.source,
+                                   take.format, take.frames_read, take.frame_count);
+    const auto line = [&](const std::string& what) { text += "  " + what + "\n"; };
+    for (const std::string& remark : take.remarks) line(remark);
+    if (take.duplicates > 0)
+        line(fmt::format("{} frames repeat the one before: dropped", take.duplicates));
+    if (take.lost > 0) line(fmt::format("{} frames are absent from the file: gaps now", take.lost));
+    if (take.empty > 0) line(fmt::format("{} frames show no point: gaps", take.empty));
+    if (take.resampled) {
+        line(fmt::format(
+            "time stamps are uneven (by up to {:.2g} frames): resampled by cubics through the four "
+            "nearest frames",
+            take.jitter));
+    }
+    if (take.missing > 0) {
+        line(fmt::format("{} points are missing in some frame ({:.2g} %): kept as gaps",
+                         take.missing, 100 * double(take.missing) / observations(report, take)));
+    }
+    if (take.outlier_count > 0) {
+        const Outlier& first = take.outliers.front();
+        line(fmt::format("{} outliers ({:.2g} %), the first in frame {}, landmark {}, {} off: {}",
+                         take.outlier_count,
+                         100 * double(take.outlier_count) / observations(report, take), first.frame,
+                         first.landmark, length_text(first.off),
+                         report.outliers_kept ? "kept" : "gaps now"));
+    }
+    if (take.smoothing > 0) {
+        line(fmt::format("driven paths smoothed by quadratics through five frames: {} rms change",
+                         length_text(take.smoothing)));
+    }
+    if (take.pin_motion > 0) {
+        line(fmt::format("pinned points stand at their median place: seen {} rms from it",
+                         length_text(take.pin_motion)));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string import_text(const ImportReport& report, const std::string& out)
+{
+    const MotionHeader& header = report.header;
+    std::size_t frames = 0;
+    for (const TakeReport& take : report.takes) frames += take.frame_count;
+    std::string text =
+        fmt::format("{}: {} rollout{}, {} landmarks, {} frames at {:.6g} per second\n", out,
+                    report.takes.size(), report.takes.size() == 1 ? "" : "s",
+                    header.landmark_count(), frames, 1 / header.frame_interval());
+    const auto row = [&](const char* name, const std::string& value) {
+        text += fmt::format("  {:<12} {}\n", name, value);
+    };
+    row("sheet", fmt::format("{:.6g} x {:.6g} m, {:.6g} kg", header.sheet.length,
+                             header.sheet.width, header.sheet.mass));
+    row("rest places", report.rest_reason + (report.rest_strain > 0
+                                                 ? fmt::format("; distances change by {:.2g} % rms",
+                                                               100 * report.rest_strain)
+                                                 : ""));
+    row("unit", report.unit_reason);
+    row("up", fmt::format("{} of the file, {}", report.up, report.up_reason));
+    row("stretch", fmt::format("neighbours are {:.3g} times as far apart as in the flat sheet "
+                               "(median)",
+                               report.stretch));
+    row("pinned", list_text(report.pinned));
+    row("driven", list_text(report.driven));
+    row("velocities",
+        header.velocities
+            ? "those of the file"
+            : "not stored: estimated where needed, by quadratics through five frames");
+    row("step", fmt::format("{:.3g} ms, {} to a frame", 1000 * header.dt, header.stride));
+    for (const TakeReport& take : report.takes) text += take_text(report, take);
+    return text;
+}
+
+nlohmann::json import_json(const ImportReport& report, const std::string& out)
+{
+    const MotionHeader& header = report.header;
+    nlohmann::json takes = nlohmann::json::array();
+    for (const TakeReport& take : report.takes) {
+        nlohmann::json outliers = nlohmann::json::array();
+        for (const Outlier& outlier : take.outliers) {
+            outliers.push_back(
+                {{"frame", outlier.frame}, {"landmark", outlier.landmark}, {"off", outlier.off}});
+        }
+        takes.push_back({{"source", take.source},
+                         {"format", take.format},
+                         {"frames_read", take.frames_read},
+                         {"frames", take.frame_count},
+                         {"duplicates", take.duplicates},
+                         {"lost", take.lost},
+                         {"empty", take.empty},
+                         {"resampled", take.resampled},
+                         {"jitter", take.jitter},
+                         {"missing", take.missing},
+                         {"outlier_count", take.outlier_count},
+                         {"outliers", outliers},
+                         {"smoothing", take.smoothing},
+                         {"pin_motion", take.pin_motion},
+                         {"remarks", take.remarks}});
+    }
+    return {{"out", out},
+            {"landmarks", header.landmark_count()},
+            {"frame_rate", 1 / header.frame_interval()},
+            {"dt", header.dt},
+            {"stride", header.stride},
+            {"sheet", {header.sheet.length, header.sheet.width}},
+            {"mass", header.sheet.mass},
+            {"unit", report.unit},
+            {"unit_reason", report.unit_reason},
+            {"up", report.up},
+            {"rest_reason", report.rest_reason},
+            {"rest_strain", report.rest_strain},
+            {"stretch", report.stretch},
+            {"pinned", report.pinned},
+            {"driven", report.driven},
+            {"velocities", header.velocities},
+            {"gaps", header.gaps},
+            {"takes", takes},
+            {"warnings", report.warnings}};
+}
+
+}  // namespace springtime::app

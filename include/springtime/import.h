@@ -1,0 +1,97 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "springtime/cloth.h"
+#include "springtime/environment.h"
+#include "springtime/motion.h"
+#include "springtime/record.h"
+
+// Points that a tracker, an animation or another simulator left in files become a motion.
+// docs/own-data.md tells it for users.
+namespace springtime {
+
+struct ImportOptions {
+    // Where points lie in the flat sheet. One of: a grid, row by row from the north-west corner and
+    // edge to edge; a mesh file with a vertex for every point; otherwise a frame, laid out flat.
+    std::optional<Grid> grid;
+    bool column_order = false;   // the grid is listed column by column instead
+    std::filesystem::path rest;  // OBJ or PLY
+    // The frame to be laid out, counted from 0; negative: the first that shows every point.
+    long rest_frame = -1;
+
+    double length = 0, width = 0;  // of the sheet [m]; 0: those of the layout, which a grid has not
+    double mass = 0;               // [kg]
+    // Names as in the file, or as particles_named() has them (the points taken for particles).
+    std::vector<std::string> pinned;   // held fast
+    std::vector<std::string> driven;   // held and moved: their observed paths are prescribed
+    std::vector<std::string> dropped;  // left out
+
+    double unit = 0;  // [m] that 1 in the file means; 0: as the file says, or as fits the sheet
+    std::string up;   // x, y, z, -x, -y or -z of the file; empty: as the file says, or y
+    double frame_rate = 0;  // [1/s]; 0: as the file says
+    double from = 0;        // [s] of the file's time to begin with
+    double until = 0;       // and to end with; 0: its end
+    Environment environment;
+    double longest_step =
+        1e-3;  // [s]; the step that is written is the longest part of a frame below
+
+    bool file_velocities = false;  // take those of the file, where it has them
+    bool keep_outliers = false;    // report them, but leave them in
+    bool smooth_handles = true;    // driven paths by local quadratics, as states are estimated
+    bool trust = false;  // take unit, axis and grid as stated, whatever the points look like
+
+    std::string csv_layout = "auto";  // wide, long, blocks or auto
+    std::string array;                // of an .npz
+    std::string config;               // TOML that is kept in the motion; may be empty
+};
+
+// A point in a frame that cannot be where it was seen.
+struct Outlier {
+    std::size_t frame = 0;  // of the motion
+    int landmark = 0;
+    double off = 0;  // [m] from where its neighbours, in time or on the sheet, let it be
+};
+
+// What became of a take: one file, or one sequence of files.
+struct TakeReport {
+    std::string source, format;
+    std::size_t frames_read = 0, frame_count = 0;  // in the file, and in the motion
+    std::size_t duplicates = 0;                    // frames that repeat the one before: dropped
+    std::size_t lost = 0;                          // frames that the file leaves out: gaps now
+    std::size_t empty = 0;                         // frames that show no point
+    bool resampled = false;                        // uneven time stamps
+    double jitter = 0;                             // by how much, in frames
+    std::size_t missing = 0;                       // points times frames, in frames that are there
+    std::size_t outlier_count = 0;
+    std::vector<Outlier> outliers;  // the first of them
+    double smoothing = 0;           // root mean square change of driven paths [m]
+    double pin_motion = 0;  // root mean square distance of pinned points from their place [m]
+    std::vector<std::string> remarks;
+};
+
+struct ImportReport {
+    MotionHeader header;
+    std::vector<int> pinned, driven;  // landmarks
+    double unit = 1;                  // [m]
+    std::string unit_reason, up, up_reason, rest_reason;
+    // Median distance between neighbours, of that in the flat sheet: about 1, less when crumpled.
+    double stretch = 1;
+    double rest_strain = 0;  // root mean square strain of a layout that was unrolled
+    bool outliers_kept = false;
+    std::vector<TakeReport> takes;
+    std::vector<std::string> warnings;
+};
+
+// Reads files as takes (each a rollout; a sequence of meshes is one, and a folder stands for what
+// is in it), cleans them and writes a motion file. Files are read twice and never held as a whole.
+// `progress` may stop it; nothing is written then, and Failure is thrown. Throws Error on anything
+// that cannot be right, in words that say what to do.
+ImportReport import_motion(const std::vector<std::filesystem::path>& files,
+                           const std::filesystem::path& out, const ImportOptions& options,
+                           const ProgressHook& progress = {});
+
+}  // namespace springtime

@@ -1,0 +1,110 @@
+#include "data/plausible.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/quantile.h"
+
+namespace springtime {
+
+namespace {
+
+// Of every link in every frame that shows it, its length divided by that in the flat sheet.
+std::vector<double> stretches(const std::vector<PointFrame>& frames,
+                              const std::vector<SheetPoint>& rest, const std::vector<Link>& links)
+{
+    std::vector<double> result;
+    for (const auto& [a, b] : links) {
+        const double flat = std::hypot(rest[b].u - rest[a].u, rest[b].v - rest[a].v);
+        for (const PointFrame& frame : frames) {
+            if (!is_seen(frame[a]) || !is_seen(frame[b])) continue;
+            result.push_back(length(frame[b] - frame[a]) / flat);
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<Link> neighbours_on_sheet(const std::vector<SheetPoint>& rest)
+{
+    constexpr int kNeighbours = 4;  // those along the rows and columns of a grid
+    std::vector<Vec3d> points;
+    for (const SheetPoint& p : rest) points.push_back({p.u, 0, p.v});
+    return nearest_links(points, kNeighbours);
+}
+
+double median_stretch(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest,
+                      const std::vector<Link>& links)
+{
+    const std::vector<double> all = stretches(frames, rest, links);
+    return all.empty() ? std::numeric_limits<double>::quiet_NaN() : quantile(all, 0.5);
+}
+
+double torn_share(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest,
+                  const std::vector<Link>& links)
+{
+    const std::vector<double> all = stretches(frames, rest, links);
+    if (all.empty()) return 0;
+    const double usual = quantile(all, 0.5);
+    std::size_t torn = 0;
+    for (const double stretch : all) torn += stretch > 2 * usual;
+    return double(torn) / double(all.size());
+}
+
+std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& listed)
+{
+    const Grid& grid = listed.grid;
+    const std::vector<SheetPoint> by_rows = grid_points(sheet, grid);
+    std::vector<SheetPoint> points(by_rows.size());
+    for (int r = 0; r < grid.rows; ++r) {
+        for (int c = 0; c < grid.cols; ++c) {
+            points[listed.listed(r, c)] = by_rows[r * grid.cols + c];
+        }
+    }
+    return points;
+}
+
+std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, std::size_t points)
+{
+    constexpr double kHardly = 0.01;
+    std::optional<ListedGrid> best;
+    double least = kHardly;
+    for (std::size_t rows = 2; rows * 2 <= points; ++rows) {
+        if (points % rows != 0) continue;
+        for (const bool column_order : {false, true}) {
+            const ListedGrid listed{{int(rows), int(points / rows)}, column_order};
+            // Cells are squares: what is not known of the sheet does not count here.
+            const Sheet sheet{double(listed.grid.cols - 1), double(listed.grid.rows - 1), 1};
+            const std::vector<SheetPoint> rest = listed_points(sheet, listed);
+            const double torn = torn_share(frames, rest, neighbours_on_sheet(rest));
+            if (torn >= least) continue;
+            least = torn;
+            best = listed;
+        }
+    }
+    return best;
+}
+
+Vec3d hanging(const std::vector<PointFrame>& frames, const std::vector<int>& held)
+{
+    Vec3d sum{};
+    double count = 0;
+    for (const PointFrame& frame : frames) {
+        std::vector<bool> is_held(frame.size(), false);
+        for (const int p : held) is_held[std::size_t(p)] = true;
+        Vec3d mean[2]{};
+        double seen[2]{};
+        for (std::size_t p = 0; p < frame.size(); ++p) {
+            if (!is_seen(frame[p])) continue;
+            mean[is_held[p]] += frame[p];
+            ++seen[is_held[p]];
+        }
+        if (seen[0] == 0 || seen[1] == 0) continue;
+        sum += (1 / seen[0]) * mean[0] - (1 / seen[1]) * mean[1];
+        ++count;
+    }
+    return count > 0 ? (1 / count) * sum : Vec3d{};
+}
+
+}  // namespace springtime

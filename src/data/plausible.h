@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "data/flatten.h"
+#include "data/point_frame.h"
+#include "springtime/cloth.h"
+
+// Whether points can be those of a sheet, told from a few frames.
+namespace springtime {
+
+// Every landmark with its nearest ones in the flat sheet.
+std::vector<Link> neighbours_on_sheet(const std::vector<SheetPoint>& rest);
+
+// Distances between linked points, of those in the flat sheet: the median over links and frames.
+// NaN when no link is seen. A cloth bends, but hardly stretches: about 1, less when crumpled.
+double median_stretch(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest,
+                      const std::vector<Link>& links);
+
+// The share of links that are more than twice as long as usual, each measured by its length in the
+// flat sheet. On a sheet hardly any; where points are taken for neighbours that are not, many.
+double torn_share(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest,
+                  const std::vector<Link>& links);
+
+// A grid, and the order its points are listed in.
+struct ListedGrid {
+    Grid grid;
+    bool column_order = false;
+
+    // The number in the list of row r, column c.
+    int listed(int row, int col) const
+    {
+        return column_order ? col * grid.rows + row : row * grid.cols + col;
+    }
+};
+std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& listed);
+
+// Of all grids with as many points, in both orders, the one that is torn least, if it is hardly
+// torn.
+std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, std::size_t points);
+
+// From the mean place of some points to that of all others, the mean over frames in which both are
+// seen; zero where there is none.
+Vec3d hanging(const std::vector<PointFrame>& frames, const std::vector<int>& held);
+
+}  // namespace springtime

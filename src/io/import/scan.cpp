@@ -1,0 +1,171 @@
+#include "io/import/scan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/outliers.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+// Keeps a few of many frames, evenly spread, however many there will be.
+class Sampler {
+  public:
+    bool wants(std::size_t number) const { return number % step_ == 0; }
+
+    void add(std::vector<PointFrame>& samples, const PointFrame& frame)
+    {
+        samples.push_back(frame);
+        if (samples.size() < kMost) return;
+        for (std::size_t i = 0; 2 * i < samples.size(); ++i) samples[i] = std::move(samples[2 * i]);
+        samples.resize(kMost / 2);
+        step_ *= 2;
+    }
+
+  private:
+    static constexpr std::size_t kMost = 64;
+    std::size_t step_ = 1;
+};
+
+// Equal number by number, missing ones included.
+bool same_points(const PointFrame& a, const PointFrame& b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Vec3d& p, const Vec3d& q) {
+        return is_seen(p) == is_seen(q) &&
+               (!is_seen(p) || (p.x == q.x && p.y == q.y && p.z == q.z));
+    });
+}
+
+bool shows_all(const PointFrame& frame)
+{
+    return std::all_of(frame.begin(), frame.end(), is_seen);
+}
+
+bool shows_none(const PointFrame& frame)
+{
+    return std::none_of(frame.begin(), frame.end(), is_seen);
+}
+
+// Adds one frame after the other.
+class Scanner {
+  public:
+    Scanner(TakeScan& scan, const ImportOptions& options) : scan_(scan), options_(options)
+    {
+        scan_.seen.assign(scan_.info.point_count, 0);
+    }
+
+    void add(double time, PointFrame frame)
+    {
+        const std::size_t number = scan_.stamps.time.size();
+        const bool none = shows_none(frame);
+        scan_.stamps.time.push_back(time);
+        // Frames without any point repeat nothing: time goes on in them.
+        scan_.stamps.repeated.push_back(!none && number > 0 && same_points(frame, last_));
+        scan_.empty += none;
+        for (std::size_t p = 0; p < frame.size(); ++p) scan_.seen[p] += is_seen(frame[p]);
+        take_rest(frame, number);
+        if (!none && !scan_.stamps.repeated.back()) sample(frame);
+        last_ = std::move(frame);
+    }
+
+  private:
+    void take_rest(const PointFrame& frame, std::size_t number)
+    {
+        if (!scan_.rest_frame.empty()) return;
+        const bool chosen =
+            options_.rest_frame < 0 ? shows_all(frame) : number == std::size_t(options_.rest_frame);
+        if (!chosen) return;
+        scan_.rest_frame = frame;
+        scan_.rest_frame_number = number;
+    }
+
+    void sample(const PointFrame& frame)
+    {
+        constexpr std::size_t kMostWobbles = 1000000;
+        if (sampler_.wants(different_++)) sampler_.add(scan_.samples, frame);
+        if (before_.size() == 2 && scan_.wobbles.size() < kMostWobbles) {
+            add_wobbles(before_[0], before_[1], frame, scan_.wobbles);
+        }
+        if (before_.size() == 2) before_.erase(before_.begin());
+        before_.push_back(frame);
+    }
+
+    TakeScan& scan_;
+    const ImportOptions& options_;
+    Sampler sampler_;
+    std::size_t different_ = 0;
+    PointFrame last_;
+    std::vector<PointFrame> before_;  // the last two that differ
+};
+
+}  // namespace
+
+PointFrame points_of(const std::vector<double>& numbers)
+{
+    PointFrame points(numbers.size() / 3);
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        points[p] = {numbers[3 * p], numbers[3 * p + 1], numbers[3 * p + 2]};
+    }
+    return points;
+}
+
+FrameClock::FrameClock(const TrackInfo& info, const ImportOptions& options)
+    : from_(options.from), until_(options.until)
+{
+    const double rate = options.frame_rate > 0 ? options.frame_rate : info.rate.value_or(0);
+    if (rate > 0) interval_ = 1 / rate;
+    if (info.times) {
+        interval_ = options.frame_rate > 0 ? interval_ : 0;  // stamps are finer than a nominal rate
+        return;
+    }
+    if (!(rate > 0)) {
+        throw Error(
+            "{}: has no times, so the frame rate must be known; give it with --fps, for example "
+            "--fps 60",
+            info.source);
+    }
+    scale_ = interval_;
+}
+
+double FrameClock::operator()(const TrackFrame& frame)
+{
+    if (!first_) first_ = frame.time;
+    return (frame.time - *first_) * scale_;
+}
+
+bool FrameClock::wanted(double time) const
+{
+    return !(time < from_ - 1e-9) && !(until_ > 0 && time > until_ + 1e-9);
+}
+
+TakeScan scan_take(const Take& take, const ImportOptions& options,
+                   const std::function<void(double)>& progress)
+{
+    const auto reader = open_tracks(take, {options.csv_layout, options.array});
+    TakeScan scan;
+    scan.take = take;
+    scan.info = reader->info();
+    FrameClock clock(scan.info, options);
+    Scanner scanner(scan, options);
+    TrackFrame frame;
+    std::size_t read = 0;
+    while (reader->next(frame)) {
+        if (read++ % 16 == 0) progress(reader->share());
+        const double time = clock(frame);
+        if (!clock.wanted(time)) continue;
+        if (!std::isfinite(time)) {
+            throw Error("{}: frame {} has no time; give every frame one, or leave the column out",
+                        scan.info.source, read - 1);
+        }
+        scanner.add(time, points_of(frame.position));
+    }
+    if (scan.stamps.time.empty()) {
+        throw Error("{}: none of {} frames lies between {} s and {} s; change --from or --until",
+                    scan.info.source, read, options.from, options.until);
+    }
+    return scan;
+}
+
+}  // namespace springtime

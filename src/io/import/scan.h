@@ -1,0 +1,44 @@
+#pragma once
+
+#include "data/frame_plan.h"
+#include "data/point_frame.h"
+#include "io/tracks/open_tracks.h"
+#include "springtime/import.h"
+
+namespace springtime {
+
+// The points of a frame, in the units and axes of the file.
+PointFrame points_of(const std::vector<double>& numbers);
+
+// The time of a frame after the first [s]: by its own time, or its number and the frame rate.
+class FrameClock {
+  public:
+    // Throws Error when the file has neither times nor a frame rate and none is given.
+    FrameClock(const TrackInfo& info, const ImportOptions& options);
+
+    double operator()(const TrackFrame& frame);
+    bool wanted(double time) const;                // whether it lies within what is to be read
+    double interval() const { return interval_; }  // [s], where it is prescribed; else 0
+
+  private:
+    double scale_ = 1, interval_ = 0, from_ = 0, until_ = 0;
+    std::optional<double> first_;
+};
+
+// What the first reading of a take finds.
+struct TakeScan {
+    Take take;
+    TrackInfo info;
+    FrameStamps stamps;               // of the frames that are wanted
+    std::vector<std::size_t> seen;    // in how many frames, of every point
+    std::size_t empty = 0;            // frames that show no point
+    std::vector<PointFrame> samples;  // a few frames, evenly spread
+    std::vector<double> wobbles;      // see add_wobbles(), near the samples
+    PointFrame rest_frame;            // what is to be laid out flat, or nothing
+    std::size_t rest_frame_number = 0;
+};
+
+TakeScan scan_take(const Take& take, const ImportOptions& options,
+                   const std::function<void(double share)>& progress);
+
+}  // namespace springtime
