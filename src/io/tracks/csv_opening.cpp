@@ -22,11 +22,11 @@ bool is_text(const std::string& cell, const CsvFormat& format)
 }
 
 // 0, 1, 2, ... is how a table without names of columns is often exported, with a blank above a
-// column of row numbers.
+// column of row numbers. Many of them, so that no row of a few numbers is lost.
 bool counts_columns(const std::vector<std::string>& cells)
 {
-    const std::size_t first = !cells.empty() && cells[0].empty() ? 1 : 0;
-    if (cells.size() < first + 4) return false;
+    const std::size_t first = cells[0].empty() ? 1 : 0;
+    if (cells.size() < (first == 1 ? 4 : 10)) return false;
     for (std::size_t c = first; c < cells.size(); ++c) {
         if (cells[c] != std::to_string(c - first)) return false;
     }
@@ -42,13 +42,17 @@ bool is_header(const std::vector<std::string>& cells, const CsvFormat& format)
     return texts > 0 && 2 * texts >= std::ptrdiff_t(cells.size()) - blanks;
 }
 
-CsvFormat format_of_start(LineReader& lines, LineReader::Mark& first)
+// Also gives the comment before the first line.
+CsvFormat format_of_start(LineReader& lines, LineReader::Mark& first, std::string& comment)
 {
     std::vector<std::string> start;
     std::string_view line;
     std::size_t bytes = 0;
     while (start.size() < kFormatLines && bytes < kFormatBytes && lines.next(line)) {
-        if (start.empty()) first = lines.mark();
+        if (start.empty()) {
+            first = lines.mark();
+            comment = lines.comment();
+        }
         start.emplace_back(line);
         bytes += line.size();
     }
@@ -152,7 +156,8 @@ std::string CsvOpening::column_text(std::size_t column) const
 CsvOpening look_at_csv(LineReader& lines)
 {
     CsvOpening opening;
-    opening.format = format_of_start(lines, opening.first_row);
+    std::string comment;
+    opening.format = format_of_start(lines, opening.first_row, comment);
     std::string_view line;
     lines.next(line);
     std::vector<std::string> cells = split_cells(line, opening.format);
@@ -173,7 +178,7 @@ CsvOpening look_at_csv(LineReader& lines)
         opening.first_row = lines.mark();
     } else {
         // NumPy and others write the names of columns as a comment.
-        std::vector<std::string> names = split_cells(lines.comment(), opening.format);
+        std::vector<std::string> names = split_cells(comment, opening.format);
         if (names.size() == cells.size() && is_header(names, opening.format)) {
             opening.header = std::move(names);
         }

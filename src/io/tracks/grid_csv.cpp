@@ -112,6 +112,7 @@ double velocity_match(const CsvOpening& opening, const UnnamedColumns& columns,
 {
     const std::size_t half = columns.data.size() / 2;
     double growths = 0, sums = 0, products = 0;
+    std::size_t count = 0;
     for (std::size_t i = 0; i < half; ++i) {
         const std::size_t x = columns.data[i], v = columns.data[half + i];
         for (std::size_t from = 0; from + lag < rows.size(); from += lag) {
@@ -121,12 +122,13 @@ double velocity_match(const CsvOpening& opening, const UnnamedColumns& columns,
             }
             const double growth = opening.value(rows[from + lag], x) - opening.value(rows[from], x);
             if (std::isnan(sum + growth)) continue;
+            ++count;
             growths += growth * growth;
             sums += sum * sum;
             products += sum * growth;
         }
     }
-    if (sums == 0) return growths == 0 ? 1 : 0;
+    if (sums == 0) return count > 0 && growths == 0 ? 1 : 0;
     return growths == 0 ? 0 : products / std::sqrt(growths * sums);
 }
 
