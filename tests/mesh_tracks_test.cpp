@@ -84,6 +84,12 @@ TEST_F(MeshTracks, Errors)
     EXPECT_EQ(fault({folder_ / "none.obj"}), path("none.obj") + ": no such file; check the name");
     EXPECT_EQ(fault({put("a.obj", "")}),
               path("a.obj") + ": no points; an OBJ file with v lines is needed");
+    fs::resize_file(put("huge.obj", ""),
+                    (std::uintmax_t(1) << 32) + 1);  // takes no room on the disk
+    EXPECT_EQ(fault({folder_ / "huge.obj"}),
+              path("huge.obj") +
+                  ": 4294967297 bytes, but 4294967296 are the most that is read at "
+                  "once; export less");
     EXPECT_EQ(fault({put("a.obj", "v 1 2\n")}),
               path("a.obj") + ":1: z of a point is ''; a finite number is needed");
     EXPECT_EQ(fault({put("a.obj", "v 1 2 3\nv 1 2 inf\n")}),

@@ -77,9 +77,13 @@ std::unique_ptr<ByteSource> open_bytes(const fs::path& path)
     return std::make_unique<FileBytes>(path);
 }
 
-std::string read_bytes(const fs::path& path)
+std::string read_bytes(const fs::path& path, std::uint64_t most)
 {
     const auto source = open_bytes(path);
+    if (source->size() > most) {
+        throw Error("{}: {} bytes, but {} are the most that is read at once; export less",
+                    source->name(), source->size(), most);
+    }
     std::string bytes(source->size(), '\0');
     read_exactly(*source, bytes.data(), bytes.size());
     return bytes;

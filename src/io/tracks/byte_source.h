@@ -26,7 +26,8 @@ class ByteSource {
 // A plain file; throws Error when it is none or cannot be opened.
 std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& path);
 
-std::string read_bytes(const std::filesystem::path& path);
+// All of it; throws Error when that is more than `most`.
+std::string read_bytes(const std::filesystem::path& path, std::uint64_t most);
 
 // Reads exactly `count`, or throws Error saying how many bytes were found.
 void read_exactly(ByteSource& source, char* to, std::size_t count);

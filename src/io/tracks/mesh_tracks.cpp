@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uint64_t kMostFrameBytes = std::uint64_t(1) << 32;  // a frame is read as a whole
+
 using MeshFrame = PlyMesh;  // points that may be missing, and triangles
 
 bool is_ply(const fs::path& path)
@@ -59,7 +61,7 @@ MeshFrame parse_obj(std::string_view text, const std::string& source, bool faces
 
 MeshFrame read_frame(const fs::path& path, bool faces)
 {
-    const std::string bytes = read_bytes(path);
+    const std::string bytes = read_bytes(path, kMostFrameBytes);
     return is_ply(path) ? parse_ply(bytes, path.string(), faces)
                         : parse_obj(bytes, path.string(), faces);
 }
