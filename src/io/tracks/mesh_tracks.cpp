@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "io/obj_lines.h"
+#include "io/ply_reader.h"
+#include "io/tracks/byte_source.h"
+#include "io/tracks/open_tracks.h"
+#include "springtime/error.h"
+
+// One mesh file per frame. Points keep the order of the file and are never joined: the number of a
+// point is all that says which it is in the next frame.
+namespace springtime {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMostFrameBytes = std::uint64_t(1) << 32;  // a frame is read as a whole
+
+using MeshFrame = PlyMesh;  // points that may be missing, and triangles
+
+bool is_ply(const fs::path& path)
+{
+    std::string ending = path.extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return char(std::tolower(c)); });
+    return ending == ".ply";
+}
+
+// read_obj() would not do: it wants faces and finite points, and its loader weighs the corners of
+// a polygon by where they are, which a missing one does not say.
+MeshFrame parse_obj(std::string_view text, const std::string& source, bool faces)
+{
+    MeshFrame mesh;
+    long all = 0;
+    if (faces) {
+        for_each_obj_line(text, [&](std::string_view word, auto, auto) { all += word == "v"; });
+    }
+    for_each_obj_line(text, [&](std::string_view word, std::string_view rest, std::size_t line) {
+        if (word != "v" && (word != "f" || !faces)) return;
+        rest = rest.substr(0, rest.find('#'));
+        const ObjPlace where{source, line};
+        if (word == "v") {
+            const auto point = obj_point(rest, true, where);
+            mesh.position.insert(mesh.position.end(), point.begin(), point.end());
+            return;
+        }
+        const auto above = long(mesh.position.size() / 3);
+        const std::vector<int> corners = obj_face(rest, above, all, where);
+        for (std::size_t c = 2; c < corners.size(); ++c) {
+            mesh.triangles.push_back({corners[0], corners[c - 1], corners[c]});
+        }
+    });
+    if (mesh.position.empty()) {
+        throw Error("{}: no points; an OBJ file with v lines is needed", source);
+    }
+    return mesh;
+}
+
+MeshFrame read_frame(const fs::path& path, bool faces)
+{
+    const std::string bytes = read_bytes(path, kMostFrameBytes);
+    return is_ply(path) ? parse_ply(bytes, path.string(), faces)
+                        : parse_obj(bytes, path.string(), faces);
+}
+
+class MeshTracks : public TrackReader {
+  public:
+    explicit MeshTracks(std::vector<fs::path> paths) : paths_(std::move(paths))
+    {
+        if (paths_.empty()) throw Error("mesh sequence: no files; name at least one");
+        const std::string first = paths_.front().string();
+        MeshFrame mesh = read_frame(paths_.front(), true);
+        info_.format = is_ply(paths_.front()) ? "PLY sequence" : "OBJ sequence";
+        info_.source = paths_.size() == 1 ? first : first + " to " + paths_.back().string();
+        info_.point_count = mesh.position.size() / 3;
+        info_.triangles = std::move(mesh.triangles);
+        first_ = std::move(mesh.position);
+    }
+
+    const TrackInfo& info() const override { return info_; }
+    bool next(TrackFrame& frame) override
+    {
+        if (frame_ == paths_.size()) return false;
+        const fs::path& path = paths_[frame_];
+        frame.position = frame_ == 0 ? std::move(first_) : read_frame(path, false).position;
+        if (frame.position.size() != 3 * info_.point_count) {
+            throw Error(
+                "{}: {} points, but {} has {}; all frames of a sequence need the same; "
+                "export them without changing the mesh",
+                path.string(), frame.position.size() / 3, paths_.front().string(),
+                info_.point_count);
+        }
+        settle_missing(frame.position.data(), info_.point_count, path.string(), frame_);
+        frame.velocity.clear();
+        frame.time = double(frame_++);
+        return true;
+    }
+    double share() const override { return double(frame_) / double(paths_.size()); }
+
+  private:
+    std::vector<fs::path> paths_;
+    TrackInfo info_;
+    std::vector<double> first_;  // positions, read already for the triangles
+    std::size_t frame_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<TrackReader> open_mesh_tracks(const std::vector<fs::path>& frames)
+{
+    return std::make_unique<MeshTracks>(frames);
+}
+
+}  // namespace springtime
