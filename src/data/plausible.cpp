@@ -1,6 +1,8 @@
 #include "data/plausible.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "core/quantile.h"
@@ -24,14 +26,44 @@ std::vector<double> stretches(const std::vector<PointFrame>& frames,
     return result;
 }
 
+// The distance to the nearest other point, the median over points; NaN for fewer than two.
+double usual_nearest(const std::vector<Vec3d>& points)
+{
+    std::vector<double> nearest(points.size(), HUGE_VAL);
+    for (const auto& [a, b] : nearest_links(points, 1)) {
+        const double distance = length(points[b] - points[a]);
+        nearest[a] = std::min(nearest[a], distance);
+        nearest[b] = std::min(nearest[b], distance);
+    }
+    return points.size() < 2 ? std::numeric_limits<double>::quiet_NaN() : quantile(nearest, 0.5);
+}
+
+std::vector<Vec3d> in_space(const std::vector<SheetPoint>& rest)
+{
+    std::vector<Vec3d> points;
+    for (const SheetPoint& p : rest) points.push_back({p.u, 0, p.v});
+    return points;
+}
+
+// How far points are apart, of the flat sheet: told by the nearest ones, whoever they are.
+double scale_of(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest)
+{
+    std::vector<double> usual;
+    for (const PointFrame& frame : frames) {
+        std::vector<Vec3d> seen;
+        std::copy_if(frame.begin(), frame.end(), std::back_inserter(seen), is_seen);
+        if (2 * seen.size() > frame.size()) usual.push_back(usual_nearest(seen));
+    }
+    return usual.empty() ? std::numeric_limits<double>::quiet_NaN()
+                         : quantile(usual, 0.5) / usual_nearest(in_space(rest));
+}
+
 }  // namespace
 
 std::vector<Link> neighbours_on_sheet(const std::vector<SheetPoint>& rest)
 {
     constexpr int kNeighbours = 4;  // those along the rows and columns of a grid
-    std::vector<Vec3d> points;
-    for (const SheetPoint& p : rest) points.push_back({p.u, 0, p.v});
-    return nearest_links(points, kNeighbours);
+    return nearest_links(in_space(rest), kNeighbours);
 }
 
 double median_stretch(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest,
@@ -45,8 +77,8 @@ double torn_share(const std::vector<PointFrame>& frames, const std::vector<Sheet
                   const std::vector<Link>& links)
 {
     const std::vector<double> all = stretches(frames, rest, links);
-    if (all.empty()) return 0;
-    const double usual = quantile(all, 0.5);
+    const double usual = scale_of(frames, rest);
+    if (all.empty() || std::isnan(usual)) return 0;
     std::size_t torn = 0;
     for (const double stretch : all) torn += stretch > 2 * usual;
     return double(torn) / double(all.size());
@@ -65,17 +97,16 @@ std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& list
     return points;
 }
 
-std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, std::size_t points)
+std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
+                                       std::size_t points)
 {
-    constexpr double kHardly = 0.01;
+    constexpr double kHardly = 0.03;
     std::optional<ListedGrid> best;
     double least = kHardly;
     for (std::size_t rows = 2; rows * 2 <= points; ++rows) {
         if (points % rows != 0) continue;
         for (const bool column_order : {false, true}) {
             const ListedGrid listed{{int(rows), int(points / rows)}, column_order};
-            // Cells are squares: what is not known of the sheet does not count here.
-            const Sheet sheet{double(listed.grid.cols - 1), double(listed.grid.rows - 1), 1};
             const std::vector<SheetPoint> rest = listed_points(sheet, listed);
             const double torn = torn_share(frames, rest, neighbours_on_sheet(rest));
             if (torn >= least) continue;

@@ -18,8 +18,10 @@ std::vector<Link> neighbours_on_sheet(const std::vector<SheetPoint>& rest);
 double median_stretch(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest,
                       const std::vector<Link>& links);
 
-// The share of links that are more than twice as long as usual, each measured by its length in the
-// flat sheet. On a sheet hardly any; where points are taken for neighbours that are not, many.
+// The share of links that are more than twice as long as they should be: as in the flat sheet,
+// times what the nearest points in space are apart, of the nearest on the sheet (the median, which
+// needs no links to be right). On a sheet hardly any; where points are taken for neighbours that
+// are not, many.
 double torn_share(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest,
                   const std::vector<Link>& links);
 
@@ -36,9 +38,10 @@ struct ListedGrid {
 };
 std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& listed);
 
-// Of all grids with as many points, in both orders, the one that is torn least, if it is hardly
-// torn.
-std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, std::size_t points);
+// Of all grids over the sheet with as many points, in both orders, the one that is torn least, if
+// it is hardly torn.
+std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
+                                       std::size_t points);
 
 // From the mean place of some points to that of all others, the mean over frames in which both are
 // seen; zero where there is none.

@@ -19,7 +19,7 @@ class Sampler {
     {
         samples.push_back(frame);
         if (samples.size() < kMost) return;
-        for (std::size_t i = 0; 2 * i < samples.size(); ++i) samples[i] = std::move(samples[2 * i]);
+        for (std::size_t i = 1; 2 * i < samples.size(); ++i) samples[i] = std::move(samples[2 * i]);
         samples.resize(kMost / 2);
         step_ *= 2;
     }
