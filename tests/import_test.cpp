@@ -162,7 +162,7 @@ TEST_F(Import, AWrongUnitIsRefused)
     ImportOptions options = board_options();
     options.unit = 1;
     const std::string text = refusal(written, options);
-    expect_has(text, "stretched 1e+03-fold");
+    expect_has(text, "stretched 1000-fold");
     expect_has(text, "give --unit mm");
     options = board_options();
     options.length = 70;

@@ -157,7 +157,9 @@ void add_held_flags(CLI::App& verb, ImportArguments& arguments)
     add("--driven", arguments.run.driven,
         "Points that are held and moved, likewise: their observed paths are prescribed");
     add("--drop", arguments.run.dropped,
-        "Points that are left out, likewise: a name of the file, or particle:NUMBER");
+        "Points that are left out, likewise: a name of the file, the beginning of several (Wand*), "
+        "or "
+        "particle:NUMBER");
 }
 
 void add_file_flags(CLI::App& verb, ImportArguments& arguments)

@@ -36,10 +36,11 @@ std::optional<CleanFrames::Timed> CleanFrames::read()
             take(frame.velocity, timed.velocity);
         }
         for (std::size_t l = 0; l < timed.position.size(); ++l) {
-            missing_ += !is_seen(timed.position[l]);
-            if (!timed.velocity.empty() && !is_seen(timed.position[l])) {
-                timed.velocity[l] = kMissingPoint;
+            if (!timed.velocity.empty()) {  // both are there or none is
+                if (!is_seen(timed.velocity[l])) timed.position[l] = kMissingPoint;
+                if (!is_seen(timed.position[l])) timed.velocity[l] = kMissingPoint;
             }
+            missing_ += !is_seen(timed.position[l]);
         }
         return timed;
     }

@@ -60,30 +60,44 @@ int number_named(const std::vector<std::string>& names, std::string_view name)
     return found == names.end() ? -1 : int(found - names.begin());
 }
 
+// Numbers in the file of the points that a name stands for: one of the file, the beginning of
+// several with a star behind it, or particle:NUMBER.
+std::vector<int> numbers_named(const TrackInfo& info, const std::string& name)
+{
+    if (const int number = number_named(info.names, name); number >= 0) return {number};
+    std::vector<int> numbers;
+    if (name.ends_with('*')) {
+        const std::string_view beginning(name.data(), name.size() - 1);
+        for (std::size_t p = 0; p < info.names.size(); ++p) {
+            if (info.names[p].starts_with(beginning)) numbers.push_back(int(p));
+        }
+    } else if (name.starts_with("particle:")) {
+        Cloth numbered;
+        numbered.rest.resize(info.point_count);
+        numbers = particles_named(numbered, name);
+    }
+    if (!numbers.empty()) return numbers;
+    throw Error(
+        "--drop '{}': {} has no point of that name; use one, its beginning and a star, or "
+        "particle:NUMBER",
+        name, info.source);
+}
+
 void keep_points(PointLayout& layout, const TakeScan& first, const ImportOptions& options)
 {
-    const std::size_t count = first.info.point_count;
-    std::vector<bool> dropped(count, false);
-    Cloth numbered;  // only for names that count
-    numbered.rest.resize(count);
-    numbered.mass.resize(count);
+    const TrackInfo& info = first.info;
+    std::vector<bool> dropped(info.point_count, false);
     for (const std::string& name : options.dropped) {
-        int number = number_named(first.info.names, name);
-        if (number < 0 && !name.starts_with("particle:")) {
-            throw Error("--drop '{}': {} has no point of that name; use one, or particle:NUMBER",
-                        name, first.info.source);
-        }
-        if (number < 0) number = particles_named(numbered, name).front();
-        dropped[std::size_t(number)] = true;
+        for (const int number : numbers_named(info, name)) dropped[std::size_t(number)] = true;
     }
-    for (std::size_t p = 0; p < count; ++p) {
+    for (std::size_t p = 0; p < info.point_count; ++p) {
         if (dropped[p]) continue;
         layout.points.push_back(int(p));
-        if (!first.info.names.empty()) layout.names.push_back(first.info.names[p]);
+        if (!info.names.empty()) layout.names.push_back(info.names[p]);
     }
     if (layout.points.size() < 3) {
-        throw Error("{}: {} points are left of {}; a sheet needs three", first.info.source,
-                    layout.points.size(), count);
+        throw Error("{}: {} points are left of {}; a sheet needs three", info.source,
+                    layout.points.size(), info.point_count);
     }
 }
 
@@ -236,7 +250,7 @@ void check_unit(const PointLayout& layout, double stretch, std::string_view sour
         }
     }
     throw Error(
-        "{}: in {} the sheet would be stretched {:.3g}-fold, which no cloth is: a wrong unit or a "
+        "{}: in {} the sheet would be stretched {:.4g}-fold, which no cloth is: a wrong unit or a "
         "wrong size of the sheet{}",
         source, name_of_unit(layout.placing.unit), stretch * layout.placing.unit,
         fitting.empty() ? "; check --unit, --length and --width, or insist with --trust" : fitting);
