@@ -22,7 +22,7 @@ std::string number_text(const std::vector<TrackFrame>& frames, Order order, bool
             if (numbers == &frame.velocity && !with_velocity) continue;
             for (std::size_t i = 0; i < 3 * points; ++i) {
                 const std::size_t at = order == Order::wide ? i : 3 * (i % points) + i / points;
-                row += (row.empty() ? "" : ",") + cell((*numbers)[at]);
+                row += fmt::format("{}{}", row.empty() ? "" : ",", cell((*numbers)[at]));
             }
         }
         text += row + "\n";
