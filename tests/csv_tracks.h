@@ -107,8 +107,8 @@ inline std::string wide_text(const std::vector<TrackFrame>& frames)
         text += fmt::format(",{}{}", "xyz"[i % 3], i / 3 + 1);
     }
     for (const TrackFrame& frame : frames) {
-        text += "\n" + cell(frame.time);
-        for (const double x : frame.position) text += "," + cell(x);
+        text += fmt::format("\n{}", cell(frame.time));
+        for (const double x : frame.position) text += fmt::format(",{}", cell(x));
     }
     return text + "\n";
 }

@@ -22,7 +22,7 @@ std::string number_text(const std::vector<TrackFrame>& frames, Order order, bool
             if (numbers == &frame.velocity && !with_velocity) continue;
             for (std::size_t i = 0; i < 3 * points; ++i) {
                 const std::size_t at = order == Order::wide ? i : 3 * (i % points) + i / points;
-                row += (row.empty() ? "" : ",") + cell((*numbers)[at]);
+                row += fmt::format("{}{}", row.empty() ? "" : ",", cell((*numbers)[at]));
             }
         }
         text += row + "\n";
@@ -113,17 +113,34 @@ TEST_F(GridCsv, FindsVelocitiesOfNoisyPlaces)
     expect_frames(tracks.frames, frames, true);
 }
 
+// Points that fall together have places that grow with the way they fell, but are no velocities.
+TEST_F(GridCsv, FallingPointsAreNoVelocities)
+{
+    std::vector<TrackFrame> frames = waving_sheet(4, 5, 60);
+    for (TrackFrame& frame : frames) {
+        for (std::size_t i = 0; i < frame.position.size(); i += 3) {
+            frame.position[i + 1] -= 1.5 + 4.9 * frame.time * frame.time;
+            frame.velocity[i + 1] -= 9.8 * frame.time;
+        }
+    }
+    for (const Order order : {Order::wide, Order::blocks}) {
+        expect_frames(read(number_text(frames, order, false)).frames, frames);
+        expect_frames(read(number_text(frames, order, true)).frames, frames, true);
+    }
+}
+
 TEST_F(GridCsv, SaysWhatWasAssumed)
 {
     const std::vector<TrackFrame> frames = waving_sheet(4, 4, 5);
-    EXPECT_EQ(read(number_text(frames, Order::blocks, true)).info.remarks,
-              std::vector<std::string>{
-                  "Columns have no names: they were taken for 16 points, all x, then all y, then"
-                  " all z, then velocities; --layout wide reads them otherwise."});
+    EXPECT_EQ(
+        read(number_text(frames, Order::blocks, true)).info.remarks,
+        std::vector<std::string>{
+            "Columns have no names: they were taken for 16 points, all x, then all y, then"
+            " all z, then velocities; give --layout wide or name the columns if that is wrong."});
     EXPECT_EQ(read(number_text(frames, Order::wide, false)).info.remarks,
               std::vector<std::string>{
                   "Columns have no names: they were taken for 16 points, x, y, z of one after the"
-                  " other; --layout blocks reads them otherwise."});
+                  " other; give --layout blocks or name the columns if that is wrong."});
 }
 
 TEST_F(GridCsv, TheHintDecides)
@@ -180,8 +197,8 @@ TEST_F(GridCsv, OrderThatDoesNotShow)
     EXPECT_EQ(tracks.info.remarks,
               std::vector<std::string>{
                   "Columns have no names and the first rows do not tell their order: they were"
-                  " taken for 2 points, x, y, z of one after the other; --layout blocks reads them"
-                  " otherwise."});
+                  " taken for 2 points, x, y, z of one after the other; give --layout blocks"
+                  " or name the columns if that is wrong."});
 }
 
 TEST_F(GridCsv, NamesWhatIsWrong)

@@ -23,9 +23,9 @@ std::string long_text(const std::vector<TrackFrame>& frames, bool with_velocity)
             if (with_velocity) text += fmt::format("{},", 100 + f);
             text += fmt::format("{},{}", frames[f].time, p + 1);
             for (std::size_t i = 3 * p; i < 3 * p + 3; ++i)
-                text += "," + cell(frames[f].position[i]);
+                text += fmt::format(",{}", cell(frames[f].position[i]));
             for (std::size_t i = 3 * p; with_velocity && i < 3 * p + 3; ++i) {
-                text += "," + cell(frames[f].velocity[i]);
+                text += fmt::format(",{}", cell(frames[f].velocity[i]));
             }
             text += "\n";
         }

@@ -122,7 +122,7 @@ TEST_F(MotiveCsv, IsTheSameMotionAsWide)
     std::string text = kAbout + type + "\n" + names + "\n" + measure + "\n" + axes + "\n";
     for (std::size_t f = 0; f < frames.size(); ++f) {
         text += fmt::format("{},{}", f, frames[f].time);
-        for (const double x : frames[f].position) text += "," + cell(x);
+        for (const double x : frames[f].position) text += fmt::format(",{}", cell(x));
         text += "\n";
     }
     const Tracks motive = read(text), wide = read(wide_text(frames));

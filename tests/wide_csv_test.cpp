@@ -304,7 +304,8 @@ TEST_F(WideCsv, RowsOfNothing)
 
 TEST_F(WideCsv, RefusesLinesWithoutEnd)
 {
-    EXPECT_EQ(error("x,y,z\n" + std::string((std::size_t(64) << 20) + 1, '1')),
+    const std::string endless((std::size_t(64) << 20) + 1, '1');
+    EXPECT_EQ(error("x,y,z\n" + endless),
               name +
                   ":2: a line of more than 64 MiB; a text with one frame or point a line is"
                   " needed");
