@@ -5,8 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "error_of.h"
 #include "springtime/cloth.h"
-#include "springtime/error.h"
+#include "springtime/files.h"
 
 namespace springtime {
 namespace {
@@ -242,6 +243,12 @@ TEST(MaterialError, EmptyLayersAreCounted)
     EXPECT_EQ(message_of(""), fmt::format("material '': layer 1 is empty{}", kForms));
     EXPECT_EQ(message_of("25; "), fmt::format("material '25; ': layer 2 is empty{}", kForms));
     EXPECT_EQ(message_of("25;;3"), fmt::format("material '25;;3': layer 2 is empty{}", kForms));
+}
+
+TEST(MaterialError, AZeroByteDoesNotHideTheRestOfTheMessage)
+{
+    EXPECT_EQ(error_of([] { read_material(std::string_view("map a\0b 1-2", 11)); }),
+              "a?b: unknown kind of map ''; give a .png image or a .csv table");
 }
 
 TEST(MaterialError, AMapIsCheckedCellByCell)
