@@ -13,6 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 from cli_learning import Learning
+from cli_own_data import OwnData
 
 PROGRAM = sys.argv[1]
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples/obstacles"
@@ -36,7 +37,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Learning, unittest.TestCase):
+class CommandLine(Learning, OwnData, unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)

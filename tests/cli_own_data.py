@@ -1,0 +1,123 @@
+"""The part of cli_test.py about motion that comes from elsewhere: import, learn, evaluate, export."""
+
+import json
+import math
+
+import h5py
+import numpy as np
+
+# A cloth of the size of a handkerchief: steps of a millisecond would be unstable.
+KERCHIEF = ["--length", "0.3", "--width", "0.3", "--mass", "0.03"]
+SHEET = ["--grid", "9x9", *KERCHIEF, "--driven", "corner-nw", "--driven", "corner-ne", "--drag", "1"]
+
+
+def hand_paths(seed, seconds):
+    """Two corners swung by hands: smooth, slow at first, of a few tenths of a metre a second."""
+    rng = np.random.default_rng(seed)
+    pace, phase, reach = rng.uniform(2, 5, 6), rng.uniform(0, 2 * math.pi, 6), rng.uniform(.03, .06, 6)
+    lines = ["time,handle,x,y,z"]
+    for time in np.arange(0, seconds + 0.04, 0.05):
+        ramp = 1 - math.exp(-(time / 0.7) ** 2)
+        a = ramp * reach * np.sin(pace * time + phase)
+        nw, ne = a[:3], a[:3] + [0.5 * a[3] - 0.02 * ramp, 0.5 * a[4], 0.6 * a[5]]
+        for name, (x, y, z) in (("corner-nw", nw), ("corner-ne", ne)):
+            lines.append(f"{time:.3f},{name},{x:.6f},{y:.6f},{z:.6f}")
+    return "\n".join(lines) + "\n"
+
+
+class OwnData:
+    def make_kerchief(self):
+        self.run_it("generate", "--grid", "9x9", *KERCHIEF, "--stiffness",
+                    "150; patch 0.3-0.7 0.3-0.7 = 450", "--damping", "0.02", "--rollouts", "1",
+                    "--seconds", "0.1", "--out", "source.h5", "--quiet")
+
+    def swing(self, name, seed, seconds, *camera):
+        (self.folder / "paths.csv").write_text(hand_paths(seed, seconds))
+        self.run_it("simulate", "source.cloth.json", "--handles", "paths.csv", "--drag", "1",
+                    "--seconds", str(seconds), "--fps", "60", *camera, "--seed", str(seed),
+                    "--out", name, "--quiet")
+
+    def positions(self, name, rollout=0):
+        with h5py.File(self.folder / name) as file:
+            return file[f"rollouts/{rollout:06}/position"][:]
+
+    def bring(self, *files, out, code=0, sheet=SHEET):
+        return self.run_it("import", *files, "--out", out, *sheet, "--json", "--quiet", code=code)
+
+    def test_motion_of_every_format_comes_back(self):
+        self.make_kerchief()
+        self.swing("m.h5", 1, 1)
+        truth = self.positions("m.h5")
+        for form, more, files in (("csv", [], ["m.csv"]), ("csv", ["--layout", "long"], ["long.csv"]),
+                                  ("npz", [], ["m.npz"]), ("mdd", [], ["m.mdd"]),
+                                  ("pc2", [], ["m.pc2", "--fps", "60"]),
+                                  ("obj", [], ["m-obj", "--fps", "60"]),
+                                  ("ply", [], ["m-ply", "--fps", "60"])):
+            self.run_it("export", "m.h5", "--to", form, *more, "--out", files[0], "--quiet")
+            told = json.loads(self.bring(*files, "--overwrite", out="back.h5").stdout)
+            self.assertAlmostEqual(told["frame_rate"], 60, places=3)
+            self.assertEqual(told["takes"][0]["outlier_count"], 0)
+            self.assertTrue(np.array_equal(self.positions("back.h5"), truth), form)
+        # A cache says nothing of the sheet: the mesh that lies beside it does.
+        told = json.loads(self.run_it(
+            "import", "m.mdd", "--rest", "m.rest.obj", "--mass", "0.03", "--driven", "corner-nw",
+            "--driven", "corner-ne", "--json", "--quiet", "--out", "rest.h5").stdout)
+        with h5py.File(self.folder / "rest.h5") as rest, h5py.File(self.folder / "m.h5") as source:
+            self.assertLess(np.abs(rest["rest"][:] - source["rest"][:]).max(), 1e-6)
+        self.assertEqual(told["driven"], [0, 8])
+
+    def test_own_motion_is_learned_and_beats_what_needs_no_learning(self):
+        self.make_kerchief()
+        for name, seed, seconds in (("a", 1, 5), ("b", 2, 5), ("unseen", 9, 4)):
+            self.swing(f"{name}.h5", seed, seconds, "--noise", "0.001", "--gaps", "0.02")
+            self.run_it("export", f"{name}.h5", "--to", "csv", "--quiet")
+        self.bring("a.csv", "b.csv", out="takes.h5")
+        self.bring("unseen.csv", out="test.h5")
+        lost = np.isnan(self.positions("takes.h5")).mean()  # gaps are still gaps
+        self.assertGreater(lost, 0.01)
+        self.assertLess(lost, 0.03)
+        self.run_it("train", "takes.h5", "--out", "run", "--quiet")
+        told = json.loads(self.run_it("evaluate", "run/cloth.json", "test.h5", "--json",
+                                      "--quiet").stdout)
+        for baseline in ("static", "handles"):
+            self.assertLess(3 * told["motion_rmse"]["mean"], told["baselines"][baseline]["mean"])
+        self.assertEqual([w for w in told["warnings"] if "handles" in w or "nothing" in w], [])
+
+    def test_import_reads_what_lies_beside_the_data(self):
+        self.make_kerchief()
+        self.swing("m.h5", 1, 1, "--noise", "0.0001")
+        self.run_it("export", "m.h5", "--to", "csv", "--quiet")
+        beside = ('grid = "9x9"\nlength = 0.3\nwidth = 0.3\nmass = 0.03\ndrag = 1\n'
+                  'driven = ["corner-nw", "corner-ne"]\n')
+        (self.folder / "m.toml").write_text(beside)
+        told = json.loads(self.run_it("import", "m.csv", "--json", "--out", "a.h5").stdout)
+        self.assertEqual((told["driven"], told["mass"]), ([0, 8], 0.03))
+        told = json.loads(self.run_it("import", "m.csv", "--json", "--mass", "0.05", "--out",
+                                      "b.h5").stdout)
+        self.assertEqual(told["mass"], 0.05)  # what is given wins
+        (self.folder / "m.toml").write_text(beside + "gird = 3\n")
+        self.assertIn("m.toml", self.run_it("import", "m.csv", "--out", "c.h5", code=2).stderr)
+        (self.folder / "m.toml").unlink()
+        (self.folder / "import.toml").write_text(beside)
+        self.run_it("import", "m.csv", "--out", "d.h5", "--quiet")
+        text = self.run_it("import", "m.csv", "--out", "e.h5", "--quiet").stdout
+        for word in ("9 x 9", "metres", "0, 8", "quadratics"):
+            self.assertIn(word, text)
+
+    def test_import_refuses_with_words(self):
+        self.make_kerchief()
+        self.swing("m.h5", 1, 1)
+        self.run_it("export", "m.h5", "--to", "csv", "--quiet")
+        for more, words in ((["--unit", "mm"], "stretched 0.001-fold"), (["--up", "z"], "--up y"),
+                            (["--up", "w"], "unknown axis"), (["--unit", "parsec"], "--unit"),
+                            (["--drop", "nobody"], "nobody"), (["--driven", "nobody"], "nobody"),
+                            (["--from", "7"], "change --from"), (["--mass", "0"], "--mass")):
+            told = self.bring("m.csv", *more, out="x.h5", code=2).stderr
+            self.assertIn(words, told)
+            self.assertFalse((self.folder / "x.h5").exists())
+        sheet = ["--grid", "8x9", *KERCHIEF]
+        self.assertIn("81 points, but a grid of 8 x 9 has 72",
+                      self.bring("m.csv", out="x.h5", code=2, sheet=sheet).stderr)
+        self.assertIn("needs no import", self.bring("m.h5", out="x.h5", code=2).stderr)
+        self.bring("m.csv", out="x.h5")
+        self.assertIn("--overwrite", self.bring("m.csv", out="x.h5", code=2).stderr)
