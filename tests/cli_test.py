@@ -12,6 +12,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
+from cli_export import Exporting
 from cli_learning import Learning
 
 PROGRAM = sys.argv[1]
@@ -36,7 +37,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Learning, unittest.TestCase):
+class CommandLine(Exporting, Learning, unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)
@@ -60,7 +61,7 @@ class CommandLine(Learning, unittest.TestCase):
 
     def test_help_names_verbs_flags_and_defaults(self):
         text = self.run_it("--help").stdout
-        for verb in ("generate", "simulate", "inspect", "evaluate", "demo"):
+        for verb in ("generate", "simulate", "inspect", "export", "evaluate", "demo"):
             self.assertIn(verb, text)
             page = self.run_it(verb, "--help").stdout
             for flag in ("--config", "--seed", "--threads", "--device", "--quiet", "--json"):

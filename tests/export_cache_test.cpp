@@ -24,12 +24,14 @@ TEST(ExportMdd, ReadsBackExactly)
     const TempFolder folder;
     const MotionSource motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
-    const ExportReport report = export_motion(motion, export_to(ExportFormat::mdd, folder / "m.mdd"));
+    const ExportReport report =
+        export_motion(motion, export_to(ExportFormat::mdd, folder / "m.mdd"));
     EXPECT_EQ(report.files.back(), folder / "m.rest.obj");
     const std::string bytes = bytes_of(folder / "m.mdd");
     ASSERT_EQ(bytes.size(), 8 + 5 * 4 + 5 * 12 * 12u);
     EXPECT_EQ(values_at<std::int32_t>(bytes, 0, 2, true), (std::vector<std::int32_t>{5, 12}));
-    EXPECT_EQ(values_at<float>(bytes, 8, 5, true), (std::vector<float>{0, 0.02f, 0.04f, 0.06f, 0.08f}));
+    EXPECT_EQ(values_at<float>(bytes, 8, 5, true),
+              (std::vector<float>{0, 0.02f, 0.04f, 0.06f, 0.08f}));
     EXPECT_EQ(values_at<float>(bytes, 28, 180, true), rollout.position);
     expect_rest(folder / "m.rest.obj", motion.header);
 }

@@ -18,7 +18,8 @@ TEST(ExportCsv, WideRowsReadBackExactly)
     const TempFolder folder;
     const MotionSource motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
-    const ExportReport report = export_motion(motion, export_to(ExportFormat::csv, folder / "m.csv"));
+    const ExportReport report =
+        export_motion(motion, export_to(ExportFormat::csv, folder / "m.csv"));
     EXPECT_EQ(report.frame_count, 5u);
     EXPECT_EQ(report.files, std::vector<fs::path>{folder / "m.csv"});
     EXPECT_FALSE(fs::exists(folder / "m.csv.part"));

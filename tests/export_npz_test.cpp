@@ -42,9 +42,9 @@ void expect_array(const fs::path& path, const std::string& name, const std::stri
     const std::string header = npy_header(type, shape);
     ASSERT_EQ(found.bytes.size(), header.size() + sizeof(T) * values.size()) << name;
     EXPECT_EQ(found.bytes.substr(0, header.size()), header);
-    EXPECT_EQ(std::memcmp(found.bytes.data() + header.size(), values.data(),
-                          sizeof(T) * values.size()),
-              0)
+    EXPECT_EQ(
+        std::memcmp(found.bytes.data() + header.size(), values.data(), sizeof(T) * values.size()),
+        0)
         << name;
 }
 
@@ -52,7 +52,8 @@ void expect_array(const fs::path& path, const std::string& name, const std::stri
 // blanks and a newline to a multiple of 64.
 TEST(ExportNpz, HeaderIsThatOfNumpy)
 {
-    for (const auto& shape : std::vector<std::vector<std::size_t>>{{7}, {3, 2}, {100000, 7, 3}, {0, 3}}) {
+    for (const auto& shape :
+         std::vector<std::vector<std::size_t>>{{7}, {3, 2}, {100000, 7, 3}, {0, 3}}) {
         const std::string header = npy_header("<f4", shape);
         EXPECT_EQ(header.size() % 64, 0u);
         EXPECT_EQ(header.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));

@@ -12,7 +12,8 @@ TEST(ExportObj, FramesReadBackExactly)
     const TempFolder folder;
     const MotionSource motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
-    const ExportReport report = export_motion(motion, export_to(ExportFormat::obj, folder / "m-obj"));
+    const ExportReport report =
+        export_motion(motion, export_to(ExportFormat::obj, folder / "m-obj"));
     EXPECT_EQ(report.face_count, 6u);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder / "m-obj"), {}), 5);
     EXPECT_FALSE(fs::exists(folder / "m-obj.part"));
@@ -33,9 +34,9 @@ TEST(ExportObj, TextureCoordinatesAndFaces)
     export_motion(small_motion(1), export_to(ExportFormat::obj, folder / "m"));
     const auto lines = lines_of_file(folder / "m" / "frame_000000.obj");
     ASSERT_EQ(lines.size(), 12 + 12 + 6u);
-    EXPECT_EQ(lines[12], "vt 0 1");   // (0, 0)
-    EXPECT_EQ(lines[15], "vt 1 1");   // (length, 0)
-    EXPECT_EQ(lines[20], "vt 0 0");   // (0, width)
+    EXPECT_EQ(lines[12], "vt 0 1");  // (0, 0)
+    EXPECT_EQ(lines[15], "vt 1 1");  // (length, 0)
+    EXPECT_EQ(lines[20], "vt 0 0");  // (0, width)
     EXPECT_EQ(lines[24], "f 1/1 5/5 6/6 2/2");
     EXPECT_EQ(lines[29], "f 7/7 11/11 12/12 8/8");
 }
@@ -66,7 +67,8 @@ TEST(ExportObj, AnInterruptedExportLeavesNothing)
     const TempFolder folder;
     const MotionExport options = export_to(ExportFormat::obj, folder / "m");
     EXPECT_EQ(failure_of([&] {
-                  export_motion(small_motion(), options, [](double done, double) { return done < 3; });
+                  export_motion(small_motion(), options,
+                                [](double done, double) { return done < 3; });
               }),
               "interrupted; nothing was exported");
     EXPECT_TRUE(fs::is_empty(options.out.parent_path()));

@@ -40,7 +40,8 @@ TEST(ExportPly, FramesReadBackExactly)
             const std::size_t at = 12 * 20 + 17 * face;
             const int nw = int(face / 3 * 4 + face % 3);
             EXPECT_EQ(body[at], 4);
-            EXPECT_EQ(values_at<int>(body, at + 1, 4), (std::vector<int>{nw, nw + 4, nw + 5, nw + 1}));
+            EXPECT_EQ(values_at<int>(body, at + 1, 4),
+                      (std::vector<int>{nw, nw + 4, nw + 5, nw + 1}));
         }
     }
 }
@@ -64,7 +65,8 @@ TEST(ExportPly, MapsGoAlong)
         EXPECT_NE(text.find("property float " + maps[m].name + "\n"), std::string::npos);
         EXPECT_NE(text.find("comment " + maps[m].name + ": 0 is "), std::string::npos);
         for (std::size_t p = 0; p < 9; ++p) {
-            EXPECT_EQ(value_at<float>(body, 4 * (p * (5 + maps.size()) + 5 + m)), maps[m].weight[p]);
+            EXPECT_EQ(value_at<float>(body, 4 * (p * (5 + maps.size()) + 5 + m)),
+                      maps[m].weight[p]);
         }
     }
     EXPECT_TRUE(std::filesystem::exists(folder / "m.ranges.json"));

@@ -107,8 +107,8 @@ std::vector<T> values_at(const std::string& bytes, std::size_t offset, std::size
 // (s + 1) / 10.
 inline Cloth numbered_grid()
 {
-    Cloth cloth = make_grid_cloth({2, 2, 0.9}, {3, 3}, MaterialField::uniform(1),
-                                  MaterialField::uniform(1));
+    Cloth cloth =
+        make_grid_cloth({2, 2, 0.9}, {3, 3}, MaterialField::uniform(1), MaterialField::uniform(1));
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         cloth.springs.stiffness[s] = double(s + 1);
         cloth.springs.damping[s] = double(s + 1) / 10;

@@ -47,6 +47,15 @@ void refuse(const std::string& flags, const std::string& file, const char* what,
     throw Error("{}: is {}, but{} is about {}; leave that out", file, what, flags, other);
 }
 
+void check_not_input(const fs::path& out, const ExportArguments& arguments)
+{
+    std::error_code ignored;  // what does not exist is no file at all
+    for (const std::string& input : {arguments.file, arguments.maps}) {
+        if (input.empty() || !fs::equivalent(out, input, ignored)) continue;
+        throw Error("--out {}: is read as well; give another name", out.string());
+    }
+}
+
 // ---- Results ----
 
 nlohmann::json json_of(const ExportReport& report, ExportFormat format)
@@ -202,6 +211,7 @@ int run_export(const ExportArguments& arguments)
     const fs::path file = cloth_or_motion(arguments.file);
     const FileKind kind = file_kind(file);
     check_flags(arguments, kind);
+    check_not_input(arguments.out, arguments);
     const ExportReport report = kind == FileKind::cloth
                                     ? export_cloth_file(arguments, file, format)
                                     : export_motion_file(arguments, file, format);

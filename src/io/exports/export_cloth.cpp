@@ -39,7 +39,7 @@ void check_options(const ClothExport& options)
             "cloth to obj, ply, glb, csv, png, npz or usda",
             options.source, name_of(options.format));
     }
-    constexpr int kLargest = 8192;
+    constexpr int kLargest = 4096;
     if (options.size < 2 || options.size > kLargest) {
         throw Error("--size {}: 2 to {} pixels are possible", options.size, kLargest);
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "io/triangle_samples.h"
 
@@ -27,7 +26,8 @@ MapPainter::MapPainter(const ExportScene& scene, int size)
     } else {
         add_cells(scene);
     }
-    add_nearest(scene);
+    add_points(scene);
+    spread();
 }
 
 // Cells of a grid are rectangles with the corners nw, sw, se, ne.
@@ -63,20 +63,43 @@ void MapPainter::add_triangles(const ExportScene& scene)
     }
 }
 
-void MapPainter::add_nearest(const ExportScene& scene)
+// Where a face is smaller than a pixel, its points still count.
+void MapPainter::add_points(const ExportScene& scene)
 {
-    for (std::size_t i = 0; i < pixels_.size(); ++i) {
-        if (pixels_[i].point[0] >= 0) continue;
-        const double x = double(i % size_) + 0.5, y = double(i / size_) + 0.5;
-        double nearest = std::numeric_limits<double>::infinity();
-        for (std::size_t p = 0; p < scene.point_count(); ++p) {
-            const Point at = pixel_point(scene, size_, p);
-            const double distance = std::hypot(at.x - x, at.y - y);
-            if (distance >= nearest) continue;
-            nearest = distance;
-            pixels_[i] = {{int(p), int(p), int(p), int(p)}, {1, 0, 0, 0}};
-        }
+    for (std::size_t p = 0; p < scene.point_count(); ++p) {
+        const Point at = pixel_point(scene, size_, p);
+        const auto place = [&](double x) { return std::clamp(int(x), 0, size_ - 1); };
+        Mix& mix = pixels_[std::size_t(place(at.y)) * size_ + place(at.x)];
+        if (mix.point[0] < 0) mix = {{int(p), int(p), int(p), int(p)}, {1, 0, 0, 0}};
     }
+}
+
+// The nearest painted pixel of every pixel is handed on from neighbour to neighbour, down the image
+// and up again (Danielsson 1980); a few come out a little farther than the nearest.
+void MapPainter::spread()
+{
+    std::vector<int> nearest(pixels_.size(), -1);
+    for (std::size_t i = 0; i < pixels_.size(); ++i) {
+        if (pixels_[i].point[0] >= 0) nearest[i] = int(i);
+    }
+    const auto distance = [&](int x, int y, int seed) {
+        return std::hypot(seed % size_ - x, seed / size_ - y);
+    };
+    const auto take = [&](int x, int y, int dx, int dy) {
+        if (x + dx < 0 || x + dx >= size_ || y + dy < 0 || y + dy >= size_) return;
+        int& mine = nearest[std::size_t(y) * size_ + x];
+        const int other = nearest[std::size_t(y + dy) * size_ + x + dx];
+        if (other < 0) return;
+        if (mine < 0 || distance(x, y, other) < distance(x, y, mine)) mine = other;
+    };
+    const auto sweep = [&](int y, int from) {
+        for (int x = 0; x < size_; ++x) take(x, y, 0, from);
+        for (int x = 0; x < size_; ++x) take(x, y, -1, 0);
+        for (int x = size_ - 1; x >= 0; --x) take(x, y, 1, 0);
+    };
+    for (int y = 0; y < size_; ++y) sweep(y, -1);
+    for (int y = size_ - 1; y >= 0; --y) sweep(y, 1);
+    for (std::size_t i = 0; i < pixels_.size(); ++i) pixels_[i] = pixels_[nearest[i]];
 }
 
 std::vector<std::uint16_t> MapPainter::paint(const std::vector<float>& weights) const

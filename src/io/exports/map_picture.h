@@ -10,7 +10,7 @@ namespace springtime {
 
 // Draws values at the points of a sheet as a square image of the whole sheet: north is at the top,
 // so that the image fits the texture coordinates of the exported meshes. Linear within faces;
-// outside all of them, the value of the nearest point.
+// outside all of them, what the nearest place of a face has.
 class MapPainter {
   public:
     MapPainter(const ExportScene& scene, int size);
@@ -27,7 +27,8 @@ class MapPainter {
 
     void add_cells(const ExportScene& scene);
     void add_triangles(const ExportScene& scene);
-    void add_nearest(const ExportScene& scene);
+    void add_points(const ExportScene& scene);
+    void spread();
 
     int size_;
     std::vector<Mix> pixels_;
