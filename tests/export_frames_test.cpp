@@ -74,7 +74,8 @@ TEST(ExportFrames, SenselessChoicesAreErrors)
 // A rollout whose landmark l is at (f, l, 10 f) in frame f, read in pieces.
 MotionSource straight_motion(std::size_t frames, std::size_t landmarks)
 {
-    MotionHeader header = grid_header({2, int(landmarks / 2)});
+    MotionHeader header = grid_header({2, 2});
+    header.rest.resize(landmarks);
     Rollout rollout;
     rollout.frame_count = frames;
     for (std::size_t f = 0; f < frames; ++f) {

@@ -61,7 +61,7 @@ TEST(ExportNpz, HeaderIsThatOfNumpy)
         EXPECT_EQ(header.back(), '\n');
     }
     EXPECT_EQ(npy_header("<f8", {5}).substr(10, 58),
-              "{'descr': '<f8', 'fortran_order': False, 'shape': (5,), }  ");
+              "{'descr': '<f8', 'fortran_order': False, 'shape': (5,), } ");
 }
 
 TEST(ExportNpz, HoldsAllThatTheMotionHas)

@@ -63,10 +63,18 @@ void MapPainter::add_triangles(const ExportScene& scene)
     }
 }
 
-// Where a face is smaller than a pixel, its points still count.
+// Points without a face count by themselves; so do all when faces are too small to hold the centre
+// of any pixel.
 void MapPainter::add_points(const ExportScene& scene)
 {
+    std::vector<bool> has_face(scene.point_count(), false);
+    for (const auto& triangle : scene.surface.triangles) {
+        for (const int corner : triangle) has_face[corner] = true;
+    }
+    const bool bare = std::all_of(pixels_.begin(), pixels_.end(),
+                                  [](const Mix& mix) { return mix.point[0] < 0; });
     for (std::size_t p = 0; p < scene.point_count(); ++p) {
+        if (has_face[p] && !bare) continue;
         const Point at = pixel_point(scene, size_, p);
         const auto place = [&](double x) { return std::clamp(int(x), 0, size_ - 1); };
         Mix& mix = pixels_[std::size_t(place(at.y)) * size_ + place(at.x)];
