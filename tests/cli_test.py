@@ -12,6 +12,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
+from cli_export import Exporting
 from cli_learning import Learning
 from cli_own_data import OwnData
 
@@ -37,7 +38,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Learning, OwnData, unittest.TestCase):
+class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)
@@ -61,7 +62,7 @@ class CommandLine(Learning, OwnData, unittest.TestCase):
 
     def test_help_names_verbs_flags_and_defaults(self):
         text = self.run_it("--help").stdout
-        for verb in ("generate", "simulate", "inspect", "evaluate", "demo"):
+        for verb in ("generate", "simulate", "inspect", "export", "evaluate", "demo"):
             self.assertIn(verb, text)
             page = self.run_it(verb, "--help").stdout
             for flag in ("--config", "--seed", "--threads", "--device", "--quiet", "--json"):

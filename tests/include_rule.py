@@ -25,7 +25,8 @@ PUBLIC = {
     "generate": "data", "motion": "data", "observe": "data", "record": "data", "resample": "data",
     "design": "learn", "determination": "learn", "evaluate": "learn", "identify": "learn",
     "train": "learn",
-    "files": "io", "import": "io", "picture": "io", "run_folder": "io", "triangle_mesh": "io",
+    "export": "io", "files": "io", "import": "io", "picture": "io", "run_folder": "io",
+    "triangle_mesh": "io",
     "springtime": "everything",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -54,9 +54,9 @@ int run(int argc, char** argv)
     root.footer(
         "Every verb explains itself: springtime VERB --help. Exit codes: 0 done, 1 failure, "
         "2 bad input.");
-    const std::vector<Verb> verbs{add_generate(root),  add_import(root),   add_train(root),
-                                  add_evaluate(root),  add_simulate(root), add_inspect(root),
-                                  add_reproduce(root), add_demo(root)};
+    const std::vector<Verb> verbs{add_generate(root), add_import(root),    add_train(root),
+                                  add_evaluate(root), add_simulate(root),  add_inspect(root),
+                                  add_export(root),   add_reproduce(root), add_demo(root)};
     std::vector<std::string> arguments =
         merged_arguments(verbs, std::vector<std::string>(argv + 1, argv + argc));
     std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them

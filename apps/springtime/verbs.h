@@ -29,5 +29,6 @@ Verb add_inspect(CLI::App& root);
 Verb add_reproduce(CLI::App& root);
 Verb add_evaluate(CLI::App& root);
 Verb add_demo(CLI::App& root);
+Verb add_export(CLI::App& root);
 
 }  // namespace springtime::app

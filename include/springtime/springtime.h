@@ -7,6 +7,7 @@
 #include "springtime/environment.h"
 #include "springtime/error.h"
 #include "springtime/evaluate.h"
+#include "springtime/export.h"
 #include "springtime/files.h"
 #include "springtime/generate.h"
 #include "springtime/handles.h"

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "springtime/cloth.h"
+#include "springtime/motion.h"
+
+// Motion and cloth as files of other programs; docs/export.md says what each of them holds.
+namespace springtime {
+
+enum class ExportFormat { csv, glb, mdd, npz, obj, pc2, ply, png, usda };
+inline constexpr std::array kExportFormats{
+    ExportFormat::csv, ExportFormat::glb, ExportFormat::mdd, ExportFormat::npz, ExportFormat::obj,
+    ExportFormat::pc2, ExportFormat::ply, ExportFormat::png, ExportFormat::usda};
+std::string_view name_of(ExportFormat format);
+ExportFormat export_format_named(std::string_view name);  // throws Error naming all there are
+
+enum class MapScale { linear, logarithmic };
+
+// A learned field as a number from 0 to 1 for every particle.
+struct WeightMap {
+    std::string name;           // for instance stretch_warp
+    std::string unit;           // of low, high and value
+    double low = 0, high = 0;   // what 0 and 1 mean
+    std::vector<double> value;  // in physical units
+    std::vector<float> weight;  // value between low and high, on the scale of the map
+    std::string strain;         // of a range, the strains it is for; otherwise empty
+    std::size_t below_low =
+        0;  // zeros that a logarithmic scale has no place for; their weight is 0
+    bool constant() const { return low == high; }  // then every weight is 1
+};
+
+// The maps of a cloth: of springs stretch, shear and bend, along warp (the length, u) and weft (the
+// width, v), of stiffness, damping and whatever its law has; of triangles and hinges their moduli.
+// A value is the mean over the elements that have the particle as a corner; where there is none,
+// the mean over the nearest particles that have one. Kinds without any element have no map.
+std::vector<WeightMap> weight_maps(const Cloth& cloth, MapScale scale = MapScale::linear);
+
+// What was written.
+struct ExportReport {
+    std::vector<std::filesystem::path> files;  // or a folder
+    std::size_t frame_count = 0, point_count = 0, face_count = 0;
+    std::string surface;               // what its faces are made of
+    std::size_t filled = 0;            // places of landmarks that were missing
+    std::vector<WeightMap> maps;       // that went along
+    std::vector<std::string> remarks;  // a sentence each
+};
+
+// Shows how much is done; false stops, which is a Failure and leaves nothing behind.
+using ExportProgress = std::function<bool(double done, double total)>;
+
+struct MotionExport {
+    ExportFormat format = ExportFormat::usda;
+    std::filesystem::path out;  // a file; for obj and ply a folder
+    std::size_t rollout = 0;
+    std::optional<double> rate;         // frames per second; otherwise those stored
+    std::optional<double> from, until;  // [s]
+    bool fill = false;                  // draw missing landmarks on straight lines in time
+    bool long_rows = false;             // csv: one row per point instead of one per frame
+    bool overwrite = false;
+    std::optional<Cloth> maps;  // with the same particles: its weight maps go along
+    MapScale scale = MapScale::linear;
+    std::string color;   // glb: the map that becomes the colour; empty: stretch, or the first
+    std::string source;  // named in messages
+};
+
+// Reads the motion piece by piece, so it may be larger than memory.
+ExportReport export_motion(const MotionSource& motion, const MotionExport& options,
+                           const ExportProgress& progress = {});
+
+struct ClothExport {
+    ExportFormat format = ExportFormat::ply;
+    std::filesystem::path out;  // a file; for png a folder
+    bool overwrite = false;
+    MapScale scale = MapScale::linear;
+    std::string color;
+    int size = 512;      // png: pixels along each side
+    std::string source;  // named in messages
+};
+
+// The flat sheet with its weight maps.
+ExportReport export_cloth(const Cloth& cloth, const ClothExport& options);
+
+// Where an export goes when no name was given: beside what it is made of.
+std::filesystem::path default_export_path(const std::filesystem::path& input, ExportFormat format,
+                                          bool motion);
+
+}  // namespace springtime
