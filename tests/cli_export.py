@@ -75,6 +75,8 @@ class Exporting:
         self.generate("m.h5", "--rollouts", "1")
         (self.folder / "run").mkdir()
         (self.folder / "m.cloth.json").rename(self.folder / "run/cloth.json")
+        self.run_it("export", "run", "--to", "png", "--out", "maps/", "--size", "16")
+        self.assertTrue((self.folder / "maps/stretch_warp.png").is_file())
         result = self.run_it("export", "run", "--to", "ply")
         self.assertIn("stretch_warp", result.stdout)
         self.assertIn("6 N s/m everywhere: weight 1", result.stdout)

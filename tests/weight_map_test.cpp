@@ -165,9 +165,25 @@ TEST(WeightMaps, TrianglesAndHinges)
     }
     EXPECT_EQ(maps.at("shear_modulus").value, expected);
     EXPECT_TRUE(maps.at("area_modulus").constant());
-    EXPECT_EQ(maps.at("bend").value, std::vector<double>(4, cloth.hinges.stiffness[0]));
+    // K = 3 B |e|^2 / (A1 + A2) with |e|^2 = 2 and A1 + A2 = 1.
+    for (const double bend : maps.at("bend").value) {
+        EXPECT_DOUBLE_EQ(bend, cloth.hinges.stiffness[0] / 6);
+    }
     EXPECT_EQ(maps.at("bend").unit, "N m");
     EXPECT_EQ(maps.size(), 5u);
+}
+
+// One material on a mesh of uneven hinges is one value.
+TEST(WeightMaps, BendingOfHingesIsThatOfTheMaterial)
+{
+    const Sheet sheet{3, 1, 0.2};
+    MeshMaterial material;
+    material.bending = MaterialField::uniform(0.02);
+    const Cloth cloth =
+        make_mesh_cloth(sheet, make_grid_mesh(sheet, {4, 5}, MeshCut::alternating), material);
+    const WeightMap bend = maps_of(cloth).at("bend");
+    EXPECT_TRUE(bend.constant());
+    EXPECT_DOUBLE_EQ(bend.high, 0.02);
 }
 
 // Between particles the image is bilinear: pixel x of n lies at u = (x + 1/2) / n.

@@ -56,6 +56,15 @@ void check_not_input(const fs::path& out, const ExportArguments& arguments)
     }
 }
 
+// A folder may be named with a slash behind it.
+fs::path out_path(const ExportArguments& arguments, const fs::path& file, ExportFormat format,
+                  bool motion)
+{
+    const fs::path path = arguments.out;
+    if (path.empty()) return default_export_path(file, format, motion);
+    return path.has_filename() ? path : path.parent_path();
+}
+
 // ---- Results ----
 
 nlohmann::json json_of(const ExportReport& report, ExportFormat format)
@@ -154,8 +163,7 @@ ExportReport export_motion_file(const ExportArguments& arguments, const fs::path
     const MotionSource motion = source_of(reader);
     const std::vector<std::size_t> rollouts = rollouts_of(arguments, reader.rollout_count());
     MotionExport options = motion_export(arguments, format);
-    const fs::path out =
-        arguments.out.empty() ? default_export_path(file, format, true) : fs::path(arguments.out);
+    const fs::path out = out_path(arguments, file, format, true);
     ExportReport report;
     for (const std::size_t rollout : rollouts) {
         options.rollout = rollout;
@@ -176,8 +184,7 @@ ExportReport export_cloth_file(const ExportArguments& arguments, const fs::path&
 {
     ClothExport options;
     options.format = format;
-    options.out =
-        arguments.out.empty() ? default_export_path(file, format, false) : fs::path(arguments.out);
+    options.out = out_path(arguments, file, format, false);
     options.overwrite = arguments.overwrite;
     options.scale = scale_of(arguments);
     options.color = arguments.color;

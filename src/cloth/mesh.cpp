@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "cloth/hinge_shape.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -141,15 +142,11 @@ void add_hinge(Cloth& cloth, const SheetMesh& mesh, const std::vector<EdgeSide>&
     };
     const int a = corner(sides[0], 0), b = corner(sides[0], 1);
     const SheetPoint pa = mesh.points[a], pb = mesh.points[b];
-    const double square = (pb.u - pa.u) * (pb.u - pa.u) + (pb.v - pa.v) * (pb.v - pa.v);
-    double area = 0;
-    for (const EdgeSide& side : sides) {
-        area += std::abs(area_of(mesh, mesh.triangles[side.triangle]));
-    }
+    const std::array<int, 4> corners{a, b, corner(sides[0], 2), corner(sides[1], 2)};
     const double bending = material.bending.at((pa.u + pb.u) / (2 * cloth.sheet.length),
                                                (pa.v + pb.v) / (2 * cloth.sheet.width));
-    const double stiffness = 3 * bending * square / area;
-    cloth.hinges.corners.push_back({a, b, corner(sides[0], 2), corner(sides[1], 2)});
+    const double stiffness = bending * hinge_shape(mesh.points, corners);
+    cloth.hinges.corners.push_back(corners);
     cloth.hinges.stiffness.push_back(stiffness);
     cloth.hinges.damping.push_back(stiffness * material.bending_time);
 }

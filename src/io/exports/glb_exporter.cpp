@@ -269,8 +269,8 @@ void check_glb_size(const ExportScene& scene)
     const std::size_t frames = scene.frame_count;
     if (frames > kMostFrames) {
         throw Error(
-            "{}: {} frames; in a glb every frame is a morph target, and more than {} are of no use "
-            "to any program: take fewer with --fps {:.3g} or less, or --from and --until, or "
+            "{}: {} frames; in a glb every frame is a morph target, and at most {} are written: "
+            "take fewer with --fps {:.3g} or less, or --from and --until, or "
             "export usda",
             scene.source, frames, kMostFrames,
             scene.rate * double(kMostFrames - 1) / double(frames));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cloth/hinge_shape.h"
 #include "springtime/error.h"
 #include "springtime/export.h"
 
@@ -128,9 +129,16 @@ class MapMaker {
         const bool taken = std::any_of(maps_.begin(), maps_.end(),
                                        [](const WeightMap& map) { return map.name == "bend"; });
         const std::string name = taken ? "bend_hinges" : "bend";
+        // That of the material: hinges of one material differ by their shape.
         const HingeSet& hinges = cloth_.hinges;
-        add(name, means_of(hinges.corners, hinges.stiffness), {"", "", "N m", ""});
-        add(name, means_of(hinges.corners, hinges.damping), {"damping_", "", "N m s", ""});
+        std::vector<double> bending, damping;
+        for (std::size_t h = 0; h < hinges.hinge_count(); ++h) {
+            const double shape = hinge_shape(cloth_.rest, hinges.corners[h]);
+            bending.push_back(hinges.stiffness[h] / shape);
+            damping.push_back(hinges.damping[h] / shape);
+        }
+        add(name, means_of(hinges.corners, bending), {"", "", "N m", ""});
+        add(name, means_of(hinges.corners, damping), {"damping_", "", "N m s", ""});
     }
 
     std::vector<WeightMap> take() { return std::move(maps_); }
