@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 struct EvaluateArguments {
     CommonOptions common;
-    std::string cloth, motion, truth, homogeneous, out, substeps = "1";
+    std::string cloth, motion, truth, homogeneous, out, substeps = "motion";
 };
 
 // All that is known of a cloth when it has been compared with a motion.
@@ -47,8 +47,10 @@ MotionError run_cloth(const EvaluateArguments& arguments, const std::string& fil
                       const Cloth& cloth, const MotionSource& motion)
 {
     const Device device = device_named(arguments.common.device);
-    const int substeps = substeps_from(arguments.substeps, cloth, motion.header.environment,
-                                       motion.header.dt, arguments.common.quiet);
+    const std::string otherwise = motion.header.captured ? "auto" : "1";
+    const int substeps =
+        substeps_from(arguments.substeps == "motion" ? otherwise : arguments.substeps, cloth,
+                      motion.header.environment, motion.header.dt, arguments.common.quiet);
     ProgressBar bar("evaluate " + fs::path(file).filename().string(), "frames",
                     arguments.common.quiet);
     return naming(file, [&] {
@@ -316,8 +318,9 @@ Verb add_evaluate(CLI::App& root)
                      "cloth, if there is one")
         ->type_name("FILE");
     verb->add_option("--substeps", arguments->substeps,
-                     "Steps of the cloth per time step of the motion: a number, or auto for as "
-                     "many as are safe");
+                     "Steps of the cloth per time step of the motion: a number, auto for as many as "
+                     "are safe, or motion: 1 where the motion's own step is known, auto where it "
+                     "was captured");
     verb->add_option("--out", arguments->out, "JSON file to write as well, or to replace")
         ->type_name("FILE");
     add_common(*verb, arguments->common);

@@ -76,6 +76,9 @@ Environment environment_from(const EnvironmentOptions& options, const Environmen
 // `flag` is named when the text is no grid.
 Grid parse_grid(const std::string& text, const std::string& flag = "--grid");
 
+// Whether the whole text is a number.
+bool parse_int(const std::string& text, int& value);
+
 // "auto", or a number of sub-steps. Says on standard error what auto chose, or warns when the step
 // looks too long.
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,

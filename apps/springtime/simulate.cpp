@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "camera_options.h"
 #include "config.h"
 #include "options.h"
 #include "progress.h"
@@ -23,6 +24,7 @@ struct SimulateArguments {
     std::optional<double> dt;
     std::string substeps = "auto";
     int stride = 40;
+    CameraOptions camera;
     ContactOptions contact;
     bool until_rest = false;
     std::optional<double> rest_speed;
@@ -121,14 +123,24 @@ Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
     return start;
 }
 
-void write_rollout(const SimulateArguments& arguments, const Cloth& cloth,
-                   const SimulationOptions& options, int stride, const Rollout& rollout)
+// Of the file to write; says before the run when it cannot be seen so.
+MotionHeader header_of(const SimulateArguments& arguments, const Cloth& cloth,
+                       const SimulationOptions& options, int stride)
 {
-    const MotionHeader header = header_for(
-        cloth, options, stride, arguments.common.seed, 1,
-        merged_config(*arguments.app, {"out", "picture", "quiet", "json", "threads", "overwrite"}));
+    std::vector<std::string> left_out{"out", "picture", "quiet", "json", "threads", "overwrite"};
+    if (arguments.camera.fps) left_out.push_back("stride");
+    MotionHeader header = header_for(cloth, options, stride, arguments.common.seed, 1,
+                                     merged_config(*arguments.app, left_out));
+    observe_header(header, observe_options(arguments.camera));
+    return header;
+}
+
+void write_rollout(const SimulateArguments& arguments, const MotionHeader& header,
+                   const Rollout& rollout)
+{
     MotionWriter writer(arguments.out, header);
-    writer.append(rollout);
+    writer.append(
+        observe(rollout, header, observe_options(arguments.camera), arguments.common.seed, 0));
     writer.finish();
 }
 
@@ -219,20 +231,24 @@ int run_simulate(const SimulateArguments& arguments)
     if (arguments.rest_speed && !arguments.until_rest) {
         throw Error("--rest-speed: says when --until-rest stops; give that too");
     }
+    check_camera(arguments.camera, arguments.app->get_option("--stride")->count() > 0);
     const Cloth cloth = read_cloth(arguments.cloth);
     Start start = make_start(arguments, cloth);
+    int stride = arguments.stride;
+    set_frame_rate(arguments.camera, start.dt, stride);
     const int substeps = substeps_from(arguments.substeps, cloth, start.environment, start.dt,
                                        arguments.common.quiet);
     SimulationOptions options{start.dt / substeps, start.environment,
                               device_named(arguments.common.device)};
     add_contact(options, arguments.contact, cloth.sheet, arguments.common.quiet);
     options.self_distance = self_distance_from(arguments.contact.self_distance, cloth);
-    const int stride = stride_in_substeps(arguments.stride, substeps);
+    stride = stride_in_substeps(stride, substeps);
     const double frames = std::round(arguments.seconds / (options.dt * stride));
     if (!(frames >= 1 && frames < 1e9)) {
         throw Error("--seconds {}: must be at least one frame of {} s; raise it or lower --stride",
                     arguments.seconds, options.dt * stride);
     }
+    const MotionHeader header = header_of(arguments, cloth, options, stride);
     start.state.time = 0;
     check_clear(start.state, start.handles, options.obstacles);
     Simulation simulation(cloth, start.state, start.handles, options);
@@ -246,7 +262,7 @@ int run_simulate(const SimulateArguments& arguments)
     }();
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    write_rollout(arguments, cloth, options, stride, recording.rollout);
+    write_rollout(arguments, header, recording.rollout);
     if (!arguments.picture.empty()) {
         write_png(arguments.picture,
                   draw_frames(cloth, picture_states(recording.rollout, options.dt * stride),
@@ -294,6 +310,7 @@ Verb add_simulate(CLI::App& root)
     verb->add_option("--substeps", arguments->substeps,
                      "Steps per time step: a number, or auto for as many as are safe");
     verb->add_option("--stride", arguments->stride, "Time steps between stored frames");
+    add_camera(*verb, arguments->camera);
     add_environment(*verb, arguments->environment, true);
     add_contact_flags(*verb, arguments->contact);
     verb->add_flag("--until-rest", arguments->until_rest,

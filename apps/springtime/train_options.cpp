@@ -64,6 +64,15 @@ void add_linear_flags(CLI::App& verb, TrainFlags& flags)
         ->group(kGroup);
 }
 
+int substeps_named(const std::string& text)
+{
+    if (text == "motion") return 0;
+    if (text == "auto") return kAutoSubsteps;
+    int substeps = 0;
+    if (parse_int(text, substeps) && substeps >= 1) return substeps;
+    throw Error("--substeps '{}': give a number of at least 1, auto or motion", text);
+}
+
 }  // namespace
 
 void add_train_flags(CLI::App& verb, TrainFlags& flags)
@@ -105,6 +114,10 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
     verb.add_option("--batch", flags.run.batch, "Clips per iteration");
     verb.add_option("--clip-steps", flags.run.clip_steps,
                     "Time steps of a clip, rounded down to whole frames");
+    verb.add_option("--substeps", flags.substeps,
+                    "Parts that a time step of the motion is cut into: a number, auto for as many "
+                    "as the springs need, or motion: 1 where the motion's own step is known, auto "
+                    "where it was captured");
     verb.add_option("--slow-seconds", flags.run.slow_seconds,
                     "The stiffness pass sees the end of each rollout only, this long [s]; 0: all");
     weight("--force-weight", flags.force_weight, "Weight of the force loss, or one per pass", "1");
@@ -159,6 +172,7 @@ TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& co
     options.passes = passes_of(flags);
     options.cosine = flags.schedule == "cosine";
     options.logarithmic = flags.log_parameters;
+    options.substeps = substeps_named(flags.substeps);
     options.seed = common.seed;
     options.threads = common.threads;
     options.device = device_named(common.device);

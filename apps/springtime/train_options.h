@@ -9,7 +9,7 @@ namespace springtime::app {
 
 // Every choice of the learner, as flags; the defaults are our own schedule.
 struct TrainFlags {
-    std::string grid = "32x32";
+    std::string grid = "32x32", substeps = "motion";
     std::vector<std::string> families{"structural", "diagonal", "antidiagonal", "bending"};
     std::string method = "auto";
     // Of the linear method.

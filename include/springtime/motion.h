@@ -30,6 +30,8 @@ struct MotionHeader {
 
     std::size_t landmark_count() const { return rest.size(); }
     double frame_interval() const { return dt * stride; }  // [s]
+    // Velocities are those of half a step of this before. [s]
+    double source_step() const { return captured ? 0 : dt; }
 };
 
 // One motion of the landmarks. Arrays are frames x landmarks x 3. A landmark that is missing in a

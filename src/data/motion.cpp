@@ -144,7 +144,7 @@ State Rollout::state(std::size_t frame, double frame_interval, double dt) const
 
 State Rollout::state(std::size_t frame, const MotionHeader& header) const
 {
-    return state(frame, header.frame_interval(), header.dt);
+    return state(frame, header.frame_interval(), header.source_step());
 }
 
 }  // namespace springtime
