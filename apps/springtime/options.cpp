@@ -321,6 +321,13 @@ MotionSource source_of(const MotionReader& reader)
     return source;
 }
 
+MotionSource lesson_of(const MotionReader& reader)
+{
+    const MotionSource source = source_of(reader);
+    if (source.frame_counts.size() != 1) return source;
+    return cut_into_pieces(source, pieces_of_a_take(source));
+}
+
 void note(const CommonOptions& options, const std::string& text)
 {
     if (!options.quiet) fmt::print(stderr, "{}\n", text);

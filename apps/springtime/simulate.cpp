@@ -40,6 +40,36 @@ struct Start {
     double dt = 1e-3;
 };
 
+// To a thousandth of a millimetre, as files may round them.
+bool same_places(const std::vector<SheetPoint>& a, const std::vector<SheetPoint>& b)
+{
+    const auto near = [](double one, double other) {
+        return std::abs(one - other) <= 1e-6 * std::max(1.0, std::abs(other));
+    };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](const SheetPoint& one, const SheetPoint& other) {
+                          return near(one.u, other.u) && near(one.v, other.v);
+                      });
+}
+
+// Landmarks that are not the cloth's particles: what they do is carried over.
+Start resampled_start(const MotionHeader& header, const Rollout& rollout, const Cloth& cloth,
+                      const std::string& path)
+{
+    const Sheet &ours = cloth.sheet, &theirs = header.sheet;
+    const auto differ = [](double a, double b) { return !(std::abs(a - b) <= 0.01 * b); };
+    if (differ(ours.length, theirs.length) || differ(ours.width, theirs.width)) {
+        throw Error(
+            "{}: the motion of a sheet of {:.6g} m x {:.6g} m, but the cloth has {:.6g} m x {:.6g} "
+            "m; a start needs the same sheet",
+            path, theirs.length, theirs.width, ours.length, ours.width);
+    }
+    const Resampler resampler(header.rest, cloth.rest);
+    return {resampler.apply(rollout.state(0, header)),
+            resampler.apply(rollout, header.frame_interval()).handles, header.environment,
+            header.dt};
+}
+
 Start stored_start(const std::string& text, const Cloth& cloth)
 {
     const auto hash = text.rfind('#');
@@ -59,9 +89,8 @@ Start stored_start(const std::string& text, const Cloth& cloth)
     if (rollout >= motion.rollout_count()) {
         throw Error("{}: has rollouts 0 to {}, not {}", path, motion.rollout_count() - 1, rollout);
     }
-    if (header.landmark_count() != cloth.particle_count()) {
-        throw Error("{}: {} landmarks, but the cloth has {} particles; a start needs one each",
-                    path, header.landmark_count(), cloth.particle_count());
+    if (!same_places(header.rest, cloth.rest)) {
+        return resampled_start(header, motion.read(rollout), cloth, path);
     }
     // A state that is not stored is estimated from the frames after it, and gaps may be long.
     const bool stored = header.velocities && !header.gaps;

@@ -153,9 +153,17 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
     };
     Cloth best = lesson.surrogate;
     double best_error = HUGE_VAL;
+    // Stiff and tough cloths take many sub-steps: where these are cut, going on in vain ends.
+    const bool prunes = lesson.substeps == kAutoSubsteps;
+    int worse = 0;
     for (int k_step = -4; k_step <= 4; ++k_step) {  // a hundredth to a hundred times the middle
         go_on(keep_going, (k_step + 4) / 9.0);
+        if (prunes && worse == 2) break;
+        ++worse;
+        double least = HUGE_VAL;  // of this stiffness
+        int tougher = 0;          // steps of damping that were worse
         for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
+            if (prunes && tougher == 2) break;
             const double k = middle * std::pow(10.0, k_step / 2.0);
             Cloth cloth = lesson.surrogate;
             cloth.springs.stiffness = uniform(k);
@@ -163,9 +171,12 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
             set_everywhere(cloth.springs);
             if (!lesson.resampler.exact() && !runs_at_the_step(cloth, lesson)) continue;
             const double error = gradient.motion_rmse(targets, parameters_of(cloth.springs));
+            tougher = error < least ? 0 : tougher + 1;
+            least = std::min(least, std::isnan(error) ? HUGE_VAL : error);
             if (!(error < best_error)) continue;  // a blow-up is no number
             best_error = error;
             best = cloth;
+            worse = 0;
         }
     }
     return best;
