@@ -281,6 +281,90 @@ class Learning:
             self.assertIn(message, result.stderr)
             self.assertFalse((self.folder / "x.h5").exists())
 
+    # ---- at real scale -----------------------------------------------------------------------
+
+    HANDKERCHIEF = ["--grid", "6x6", "--length", "0.3", "--width", "0.3", "--mass", "0.03",
+                    "--stiffness", "100", "--damping", "0.02"]
+
+    def filmed(self, out, *more):
+        """A cloth of 0.3 m and 30 g whose two upper corners swing to and fro, as a camera sees it."""
+        import h5py
+        import math
+        self.run_it("generate", "--out", "source.h5", *self.HANDKERCHIEF, "--rollouts", "1",
+                    "--seconds", "0.02", "--stride", "10", "--overwrite", "--quiet")
+        with open(self.folder / "path.csv", "w") as file:
+            file.write("time,handle,x,y,z\n")
+            for step in range(101):
+                t = step / 50
+                swing = 0.05 * (1 - math.cos(2 * math.pi * t)), 0.04 * math.sin(5 * t) ** 2
+                for corner, x in (("corner-nw", -0.15), ("corner-ne", 0.15)):
+                    file.write(f"{t},{corner},{x + swing[0]},{swing[1]},-0.15\n")
+        self.run_it("simulate", "source.cloth.json", "--handles", "path.csv", "--seconds", "2",
+                    "--drag", "2", "--fps", "30", "--out", out, "--overwrite", "--quiet", *more)
+        with h5py.File(self.folder / out, "r+") as file:
+            file.attrs["captured"] = 1
+            interval = file.attrs["dt"] * file.attrs["stride"]
+            file.attrs["dt"], file.attrs["stride"] = interval / 34, 34
+
+    def test_simulate_as_a_camera_sees_it(self):
+        import h5py
+        import numpy
+        self.generate("m.h5", "--rollouts", "1")
+        film = ["simulate", "m.cloth.json", "--pin", "corner-nw", "--seconds", "1", "--fps", "60",
+                "--quiet"]
+        self.run_it(*film, "--out", "clear.h5")
+        self.run_it(*film, "--out", "seen.h5", "--noise", "0.002", "--gaps", "0.2", "--seed", "5")
+        self.assertAlmostEqual(self.inspect("seen.h5")["dt"], 1 / (60 * 17), places=15)
+        with h5py.File(self.folder / "clear.h5") as a, h5py.File(self.folder / "seen.h5") as b:
+            clear, seen = a["rollouts/000000"], b["rollouts/000000"]
+            self.assertIn("velocity", clear)
+            self.assertNotIn("velocity", seen)
+            noise = seen["position"][:] - clear["position"][:]
+        # 64 landmarks, 61 frames: 9400 numbers, so 0.7 percent; 64 chains with gaps of 15 frames
+        # vary like 500 draws, by 0.018.
+        self.assertAlmostEqual(numpy.nanstd(noise), 0.002, delta=5 * 0.007 * 0.002)
+        self.assertAlmostEqual(numpy.isnan(noise).mean(), 0.2, delta=5 * 0.018)
+        for arguments, message in ((["--stride", "3"], "both say when frames are stored"),
+                                   (["--gap-seconds", "1"], "give --gaps too"),
+                                   (["--noise", "-1"], "noise of -1 m")):
+            told = self.run_it(*film, "--out", "x.h5", *arguments, code=2)
+            self.assertIn(message, told.stderr)
+            self.assertFalse((self.folder / "x.h5").exists())
+
+    def test_captured_motion_is_learned_and_run(self):
+        """One take with noise, gaps (of held points too) and steps that are too long for the springs."""
+        self.filmed("take.h5", "--noise", "0.001", "--gaps", "0.05", "--gap-seconds", "0.1")
+        few = ["--stiffness-iterations", "2", "--damping-iterations", "2", "--batch", "4"]
+        told = self.run_it("train", "take.h5", "--out", "run", *few)
+        self.assertIn("one rollout alone: it is cut into", told.stderr)
+        self.assertIn("the surrogate has 6 x 6 particles, as the landmarks are", told.stderr)
+        self.assertIn("this cloth needs steps of", told.stdout)
+        result = json.loads((self.folder / "run/result.json").read_text())
+        self.assertGreater(result["substeps"], 1)
+        self.assertLessEqual(result["validation_rmse"], result["homogeneous_validation_rmse"])
+        self.run_it("train", "--resume", "run", "--quiet")
+        judged = self.evaluate("run/cloth.json", "take.h5")
+        self.assertLess(judged["motion_rmse"]["mean"], judged["baselines"]["handles"]["mean"] / 3)
+        self.assertAlmostEqual(
+            judged["times_better"]["static"],
+            judged["baselines"]["static"]["mean"] / judged["motion_rmse"]["mean"], places=9)
+        self.assertIn("times better", self.run_it("evaluate", "run/cloth.json", "take.h5").stdout)
+        # On a grid of its own it starts from that motion, corners and all.
+        self.run_it("train", "take.h5", "--grid", "4x5", "--out", "own", *few, "--quiet")
+        import h5py
+        import numpy
+        for cloth, corners in (("run", [0, 5]), ("own", [0, 4])):
+            self.run_it("simulate", f"{cloth}/cloth.json", "--start", "take.h5#0", "--fps", "30",
+                        "--seconds", "2", "--out", f"{cloth}.h5", "--quiet")
+            with h5py.File(self.folder / f"{cloth}.h5") as a, \
+                    h5py.File(self.folder / "take.h5") as b:
+                ours, seen = a["rollouts/000000"], b["rollouts/000000"]
+                self.assertEqual(list(ours["handles"]), corners)
+                # The keys are 1/50 s apart, of which every frame takes its own share: float
+                # rounding where frames are keys.
+                numpy.testing.assert_allclose(
+                    ours["position"][::3][:, corners], seen["handle_position"][::5], atol=1e-6)
+
     # ---- how well it is known, and what to record next ---------------------------------------
 
     def known_cloth(self, name, force=0.05):

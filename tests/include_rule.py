@@ -22,7 +22,7 @@ PUBLIC = {
     "cloth": "cloth", "material": "cloth", "mesh": "cloth", "sheet": "cloth",
     "energy": "sim", "environment": "sim", "handles": "sim",
     "obstacle": "sim", "rest": "sim", "simulation": "sim", "state": "sim", "surface": "sim",
-    "generate": "data", "motion": "data", "observe": "data", "record": "data", "resample": "data",
+    "capture": "data", "generate": "data", "motion": "data", "observe": "data", "record": "data", "resample": "data",
     "design": "learn", "determination": "learn", "evaluate": "learn", "identify": "learn",
     "train": "learn",
     "export": "io", "files": "io", "import": "io", "picture": "io", "run_folder": "io",

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 struct EvaluateArguments {
     CommonOptions common;
-    std::string cloth, motion, truth, homogeneous, out, substeps = "1";
+    std::string cloth, motion, truth, homogeneous, out, substeps = "motion";
 };
 
 // All that is known of a cloth when it has been compared with a motion.
@@ -47,8 +47,10 @@ MotionError run_cloth(const EvaluateArguments& arguments, const std::string& fil
                       const Cloth& cloth, const MotionSource& motion)
 {
     const Device device = device_named(arguments.common.device);
-    const int substeps = substeps_from(arguments.substeps, cloth, motion.header.environment,
-                                       motion.header.dt, arguments.common.quiet);
+    const std::string otherwise = motion.header.captured ? "auto" : "1";
+    const int substeps =
+        substeps_from(arguments.substeps == "motion" ? otherwise : arguments.substeps, cloth,
+                      motion.header.environment, motion.header.dt, arguments.common.quiet);
     ProgressBar bar("evaluate " + fs::path(file).filename().string(), "frames",
                     arguments.common.quiet);
     return naming(file, [&] {
@@ -142,8 +144,12 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth,
 
 nlohmann::json json_of(const EvaluateArguments& arguments, const Evaluation& result)
 {
+    const double ours = result.surrogate.mean;
     const auto brief = [](const MotionError& error) {
         return nlohmann::json{{"mean", error.mean}, {"std", error.std}};
+    };
+    const auto times = [&](const MotionError& error) {
+        return ours > 0 ? nlohmann::json(error.mean / ours) : nlohmann::json();
     };
     nlohmann::json motion = brief(result.surrogate);
     motion["per_rollout"] = result.surrogate.per_rollout;
@@ -162,9 +168,16 @@ nlohmann::json json_of(const EvaluateArguments& arguments, const Evaluation& res
                          {{"static", brief(result.nothing_moves)},
                           {"handles", brief(result.with_handles)},
                           {"homogeneous", nullptr}}},
+                        {"times_better",
+                         {{"static", times(result.nothing_moves)},
+                          {"handles", times(result.with_handles)},
+                          {"homogeneous", nullptr}}},
                         {"warnings", result.warnings},
                         {"remarks", result.remarks}};
-    if (result.homogeneous) json["baselines"]["homogeneous"] = brief(*result.homogeneous);
+    if (result.homogeneous) {
+        json["baselines"]["homogeneous"] = brief(*result.homogeneous);
+        json["times_better"]["homogeneous"] = times(*result.homogeneous);
+    }
     if (result.parameters) {
         json["stiffness_rmse"] = result.parameters->stiffness;
         json["damping_rmse"] = result.parameters->damping;
@@ -186,11 +199,15 @@ std::string bar_of(double value, double most)
 
 void print_means(const Evaluation& result)
 {
+    const MotionError& ours = result.surrogate;
     fmt::print("motion RMSE [m]              mean        std\n");
-    const auto print = [](const char* name, const MotionError& error) {
-        fmt::print("  {:<20} {:>10.4g} {:>10.4g}\n", name, error.mean, error.std);
+    fmt::print("  {:<20} {:>10.4g} {:>10.4g}\n", "this cloth", ours.mean, ours.std);
+    const auto print = [&](const char* name, const MotionError& error) {
+        fmt::print("  {:<20} {:>10.4g} {:>10.4g}{}\n", name, error.mean, error.std,
+                   error.mean > ours.mean && ours.mean > 0
+                       ? fmt::format("  this cloth is {:.3g} times better", error.mean / ours.mean)
+                       : "");
     };
-    print("this cloth", result.surrogate);
     print("nothing moves", result.nothing_moves);
     print("moves with handles", result.with_handles);
     if (result.homogeneous) {
@@ -316,8 +333,9 @@ Verb add_evaluate(CLI::App& root)
                      "cloth, if there is one")
         ->type_name("FILE");
     verb->add_option("--substeps", arguments->substeps,
-                     "Steps of the cloth per time step of the motion: a number, or auto for as "
-                     "many as are safe");
+                     "Steps of the cloth per time step of the motion: a number, auto for as many as "
+                     "are safe, or motion: 1 where the motion's own step is known, auto where it "
+                     "was captured");
     verb->add_option("--out", arguments->out, "JSON file to write as well, or to replace")
         ->type_name("FILE");
     add_common(*verb, arguments->common);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "camera_options.h"
 #include "config.h"
 #include "determination.h"
 #include "generating.h"
@@ -26,11 +27,9 @@ struct GenerateArguments {
     std::string substeps = "auto";
     std::string design_for;  // a cloth file; empty: random anchors
     std::optional<double> density, anchor_radius;
-    // Without values where none are given: a stored configuration then lacks them, as those of
-    // files from before these flags do.
-    std::optional<double> fps, noise, gaps, gap_seconds;
+    CameraOptions camera;
     GenerateOptions run;
-    bool positions_only = false, resume = false, overwrite = false;
+    bool resume = false, overwrite = false;
     const CLI::App* app = nullptr;
 };
 
@@ -119,12 +118,7 @@ void check_flags(const GenerateArguments& arguments)
             "--anchor-radius and --anchor-size: anchors are discs or squares; give one of "
             "them");
     }
-    if (arguments.fps && is_given(arguments, "stride")) {
-        throw Error("--fps and --stride: both say when frames are stored; give one of them");
-    }
-    if (arguments.gap_seconds && arguments.gaps.value_or(0) == 0) {
-        throw Error("--gap-seconds: how long gaps are, but there are none; give --gaps too");
-    }
+    check_camera(arguments.camera, is_given(arguments, "stride"));
 }
 
 // Settings that do not shape the motion, and those that the others make void.
@@ -140,7 +134,7 @@ std::vector<std::string> settings_left_out(const GenerateArguments& arguments)
     } else {
         add(kMeshFlags);
     }
-    if (arguments.fps) names.push_back("stride");
+    if (arguments.camera.fps) names.push_back("stride");
     if (arguments.density) names.push_back("mass");
     if (arguments.anchor_radius.value_or(0) > 0) names.push_back("anchor-size");
     if (is_fem(arguments) && is_mesh_file(arguments.mesh)) {
@@ -165,30 +159,6 @@ Cloth source_cloth(const GenerateArguments& arguments)
     }
     if (arguments.density) options.mass = *arguments.density * options.length * options.width;
     return make_cloth(options);
-}
-
-// The longest step up to the given one of which a whole number makes a frame.
-void set_frame_rate(GenerateOptions& run, double fps)
-{
-    constexpr double kMostSteps = 1e9, kRounding = 1e-9;  // 1/50 s is 20 ms, whatever 1/fps/dt says
-    if (!(fps > 0) || !std::isfinite(fps)) throw Error("--fps {}: it must be positive", fps);
-    const double steps = std::max(1.0, std::ceil((1 - kRounding) / (fps * run.dt)));
-    if (!(steps <= kMostSteps)) {
-        throw Error("--fps {}: a frame would be {} steps of {} s; raise --fps or --dt", fps, steps,
-                    run.dt);
-    }
-    run.stride = int(steps);
-    run.dt = 1 / (fps * steps);
-}
-
-ObserveOptions camera_of(const GenerateArguments& arguments)
-{
-    ObserveOptions camera;
-    camera.noise = arguments.noise.value_or(camera.noise);
-    camera.gaps = arguments.gaps.value_or(camera.gaps);
-    camera.gap_seconds = arguments.gap_seconds.value_or(camera.gap_seconds);
-    camera.positions_only = arguments.positions_only || camera.noise > 0 || camera.gaps > 0;
-    return camera;
 }
 
 fs::path cloth_path_of(const GenerateArguments& arguments)
@@ -277,7 +247,7 @@ GenerateOptions options_from(const GenerateArguments& arguments)
     run.seed = arguments.common.seed;
     run.threads = arguments.common.threads;
     run.device = device_named(arguments.common.device);
-    if (arguments.fps) set_frame_rate(run, *arguments.fps);
+    set_frame_rate(arguments.camera, run.dt, run.stride);
     return run;
 }
 
@@ -305,7 +275,7 @@ int run_generate(const GenerateArguments& arguments)
 
     const GeneratedFile outcome = generate_file(
         arguments.out, cloth, run, merged_config(*arguments.app, settings_left_out(arguments)),
-        arguments.resume, arguments.common, camera_of(arguments));
+        arguments.resume, arguments.common, observe_options(arguments.camera));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (outcome.rollouts == 0) {
@@ -346,18 +316,7 @@ Verb add_generate(CLI::App& root)
     verb->add_option("--substeps", arguments->substeps,
                      "Steps per time step: a number, or auto for as many as are safe");
     verb->add_option("--stride", arguments->run.stride, "Time steps between stored frames");
-    verb->add_option("--fps", arguments->fps,
-                     "Frames per second, instead of --stride; the time step becomes the longest up "
-                     "to --dt of which a whole number makes a frame");
-    verb->add_flag("--positions-only", arguments->positions_only,
-                   "Store no velocities and no accelerations");
-    verb->add_option("--noise", arguments->noise,
-                     "Standard deviation of the noise on every coordinate [m], as a camera has it; "
-                     "implies --positions-only");
-    verb->add_option("--gaps", arguments->gaps,
-                     "Share of the landmarks that is missing in a frame; implies --positions-only");
-    verb->add_option("--gap-seconds", arguments->gap_seconds,
-                     "Mean length of a gap [s]; 0.25 unless given");
+    add_camera(*verb, arguments->camera);
     verb->add_option("--anchors", arguments->run.anchors, "How many places are pinned");
     verb->add_option("--anchor-size", arguments->run.anchor_size,
                      "Particles along such a place when it is a square of a grid");

@@ -53,7 +53,7 @@ Identification run_identification(const std::string& motion, const IdentifyOptio
     const MotionReader reader(motion);
     ProgressBar bar("solve", "percent", common.quiet);
     try {
-        return identify(source_of(reader), options,
+        return identify(lesson_of(reader), options,
                         [&](double share) { return bar.show(100 * share, 100); });
     } catch (const Failure& failure) {
         if (!interrupted()) throw;

@@ -18,6 +18,11 @@ bool parse_int(const char* begin, const char* end, int& value)
 
 }  // namespace
 
+bool parse_int(const std::string& text, int& value)
+{
+    return parse_int(text.data(), text.data() + text.size(), value);
+}
+
 void add_common(CLI::App& verb, CommonOptions& options)
 {
     verb.add_option("--config", options.config,
@@ -233,7 +238,7 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
         return stable;
     }
     int substeps = 0;
-    if (!parse_int(text.data(), text.data() + text.size(), substeps) || substeps < 1) {
+    if (!parse_int(text, substeps) || substeps < 1) {
         throw Error("--substeps '{}': give a number of at least 1, or auto", text);
     }
     if (substeps < stable && !quiet) {
@@ -314,6 +319,13 @@ MotionSource source_of(const MotionReader& reader)
         return reader.read(rollout, first, count);
     };
     return source;
+}
+
+MotionSource lesson_of(const MotionReader& reader)
+{
+    const MotionSource source = source_of(reader);
+    if (source.frame_counts.size() != 1) return source;
+    return cut_into_pieces(source, pieces_of_a_take(source));
 }
 
 void note(const CommonOptions& options, const std::string& text)

@@ -76,6 +76,9 @@ Environment environment_from(const EnvironmentOptions& options, const Environmen
 // `flag` is named when the text is no grid.
 Grid parse_grid(const std::string& text, const std::string& flag = "--grid");
 
+// Whether the whole text is a number.
+bool parse_int(const std::string& text, int& value);
+
 // "auto", or a number of sub-steps. Says on standard error what auto chose, or warns when the step
 // looks too long.
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
@@ -93,6 +96,9 @@ MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, in
 
 // A motion file as the library likes to read it; the reader must outlive it.
 MotionSource source_of(const MotionReader& reader);
+// The same for learning: a single rollout is cut into pieces, so that some can be left out for
+// validation.
+MotionSource lesson_of(const MotionReader& reader);
 
 void note(const CommonOptions& options, const std::string& text);  // to standard error
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "camera_options.h"
 #include "config.h"
 #include "options.h"
 #include "progress.h"
@@ -23,6 +24,7 @@ struct SimulateArguments {
     std::optional<double> dt;
     std::string substeps = "auto";
     int stride = 40;
+    CameraOptions camera;
     ContactOptions contact;
     bool until_rest = false;
     std::optional<double> rest_speed;
@@ -37,6 +39,36 @@ struct Start {
     Environment environment;
     double dt = 1e-3;
 };
+
+// To a thousandth of a millimetre, as files may round them.
+bool same_places(const std::vector<SheetPoint>& a, const std::vector<SheetPoint>& b)
+{
+    const auto near = [](double one, double other) {
+        return std::abs(one - other) <= 1e-6 * std::max(1.0, std::abs(other));
+    };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [&](const SheetPoint& one, const SheetPoint& other) {
+                          return near(one.u, other.u) && near(one.v, other.v);
+                      });
+}
+
+// Landmarks that are not the cloth's particles: what they do is carried over.
+Start resampled_start(const MotionHeader& header, const Rollout& rollout, const Cloth& cloth,
+                      const std::string& path)
+{
+    const Sheet &ours = cloth.sheet, &theirs = header.sheet;
+    const auto differ = [](double a, double b) { return !(std::abs(a - b) <= 0.01 * b); };
+    if (differ(ours.length, theirs.length) || differ(ours.width, theirs.width)) {
+        throw Error(
+            "{}: the motion of a sheet of {:.6g} m x {:.6g} m, but the cloth has {:.6g} m x {:.6g} "
+            "m; a start needs the same sheet",
+            path, theirs.length, theirs.width, ours.length, ours.width);
+    }
+    const Resampler resampler(header.rest, cloth.rest);
+    return {resampler.apply(rollout.state(0, header)),
+            resampler.apply(rollout, header.frame_interval()).handles, header.environment,
+            header.dt};
+}
 
 Start stored_start(const std::string& text, const Cloth& cloth)
 {
@@ -57,9 +89,8 @@ Start stored_start(const std::string& text, const Cloth& cloth)
     if (rollout >= motion.rollout_count()) {
         throw Error("{}: has rollouts 0 to {}, not {}", path, motion.rollout_count() - 1, rollout);
     }
-    if (header.landmark_count() != cloth.particle_count()) {
-        throw Error("{}: {} landmarks, but the cloth has {} particles; a start needs one each",
-                    path, header.landmark_count(), cloth.particle_count());
+    if (!same_places(header.rest, cloth.rest)) {
+        return resampled_start(header, motion.read(rollout), cloth, path);
     }
     // A state that is not stored is estimated from the frames after it, and gaps may be long.
     const bool stored = header.velocities && !header.gaps;
@@ -121,14 +152,24 @@ Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
     return start;
 }
 
-void write_rollout(const SimulateArguments& arguments, const Cloth& cloth,
-                   const SimulationOptions& options, int stride, const Rollout& rollout)
+// Of the file to write; says before the run when it cannot be seen so.
+MotionHeader header_of(const SimulateArguments& arguments, const Cloth& cloth,
+                       const SimulationOptions& options, int stride)
 {
-    const MotionHeader header = header_for(
-        cloth, options, stride, arguments.common.seed, 1,
-        merged_config(*arguments.app, {"out", "picture", "quiet", "json", "threads", "overwrite"}));
+    std::vector<std::string> left_out{"out", "picture", "quiet", "json", "threads", "overwrite"};
+    if (arguments.camera.fps) left_out.push_back("stride");
+    MotionHeader header = header_for(cloth, options, stride, arguments.common.seed, 1,
+                                     merged_config(*arguments.app, left_out));
+    observe_header(header, observe_options(arguments.camera));
+    return header;
+}
+
+void write_rollout(const SimulateArguments& arguments, const MotionHeader& header,
+                   const Rollout& rollout)
+{
     MotionWriter writer(arguments.out, header);
-    writer.append(rollout);
+    writer.append(
+        observe(rollout, header, observe_options(arguments.camera), arguments.common.seed, 0));
     writer.finish();
 }
 
@@ -219,20 +260,24 @@ int run_simulate(const SimulateArguments& arguments)
     if (arguments.rest_speed && !arguments.until_rest) {
         throw Error("--rest-speed: says when --until-rest stops; give that too");
     }
+    check_camera(arguments.camera, arguments.app->get_option("--stride")->count() > 0);
     const Cloth cloth = read_cloth(arguments.cloth);
     Start start = make_start(arguments, cloth);
+    int stride = arguments.stride;
+    set_frame_rate(arguments.camera, start.dt, stride);
     const int substeps = substeps_from(arguments.substeps, cloth, start.environment, start.dt,
                                        arguments.common.quiet);
     SimulationOptions options{start.dt / substeps, start.environment,
                               device_named(arguments.common.device)};
     add_contact(options, arguments.contact, cloth.sheet, arguments.common.quiet);
     options.self_distance = self_distance_from(arguments.contact.self_distance, cloth);
-    const int stride = stride_in_substeps(arguments.stride, substeps);
+    stride = stride_in_substeps(stride, substeps);
     const double frames = std::round(arguments.seconds / (options.dt * stride));
     if (!(frames >= 1 && frames < 1e9)) {
         throw Error("--seconds {}: must be at least one frame of {} s; raise it or lower --stride",
                     arguments.seconds, options.dt * stride);
     }
+    const MotionHeader header = header_of(arguments, cloth, options, stride);
     start.state.time = 0;
     check_clear(start.state, start.handles, options.obstacles);
     Simulation simulation(cloth, start.state, start.handles, options);
@@ -246,7 +291,7 @@ int run_simulate(const SimulateArguments& arguments)
     }();
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    write_rollout(arguments, cloth, options, stride, recording.rollout);
+    write_rollout(arguments, header, recording.rollout);
     if (!arguments.picture.empty()) {
         write_png(arguments.picture,
                   draw_frames(cloth, picture_states(recording.rollout, options.dt * stride),
@@ -294,6 +339,7 @@ Verb add_simulate(CLI::App& root)
     verb->add_option("--substeps", arguments->substeps,
                      "Steps per time step: a number, or auto for as many as are safe");
     verb->add_option("--stride", arguments->stride, "Time steps between stored frames");
+    add_camera(*verb, arguments->camera);
     add_environment(*verb, arguments->environment, true);
     add_contact_flags(*verb, arguments->contact);
     verb->add_flag("--until-rest", arguments->until_rest,

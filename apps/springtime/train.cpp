@@ -1,5 +1,6 @@
 #include "train_options.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -37,26 +38,47 @@ nlohmann::json number_or_null(double value)
     return value < 0 || !std::isfinite(value) ? nlohmann::json() : nlohmann::json(value);
 }
 
-void print_result(const TrainArguments& arguments, const TrainingOutcome& outcome)
+// How finely the learned cloth must be stepped.
+struct StepNeeded {
+    double longest;  // [s]
+    int substeps;    // of the motion's step
+};
+
+StepNeeded step_needed(const Cloth& cloth, const MotionHeader& header)
+{
+    return {kStableMargin * largest_stable_step(cloth, header.environment),
+            stable_substeps(cloth, header.environment, header.dt)};
+}
+
+nlohmann::json result_json(const TrainArguments& arguments, const TrainingOutcome& outcome,
+                       const StepNeeded& step)
+{
+    const TrainResult& result = outcome.result;
+    nlohmann::json json{{"out", outcome.folder.string()},
+                        {"cloth", (outcome.folder / "cloth.json").string()},
+                        {"method", arguments.flags.method},
+                        {"story", outcome.story},
+                        {"iterations", result.state.iteration},
+                        {"best_iteration", result.state.best_iteration},
+                        {"finished", result.finished},
+                        {"seconds", outcome.seconds},
+                        {"training_seconds", outcome.training_seconds},
+                        {"final_loss", result.final_loss},
+                        {"longest_step", number_or_null(step.longest)},
+                        {"substeps", step.substeps},
+                        {"validation_rmse", number_or_null(result.validation_rmse)},
+                        {"linear_validation_rmse", number_or_null(outcome.linear_rmse)},
+                        {"homogeneous_validation_rmse", number_or_null(outcome.homogeneous_rmse)}};
+    if (outcome.linear) json["identification"] = json_of(*outcome.linear);
+    return json;
+}
+
+void print_result(const TrainArguments& arguments, const TrainingOutcome& outcome,
+                  const StepNeeded& step)
 {
     const TrainResult& result = outcome.result;
     if (arguments.common.json) {
-        nlohmann::json json{
-            {"out", outcome.folder.string()},
-            {"cloth", (outcome.folder / "cloth.json").string()},
-            {"method", arguments.flags.method},
-            {"story", outcome.story},
-            {"iterations", result.state.iteration},
-            {"best_iteration", result.state.best_iteration},
-            {"finished", result.finished},
-            {"seconds", outcome.seconds},
-            {"training_seconds", outcome.training_seconds},
-            {"final_loss", result.final_loss},
-            {"validation_rmse", number_or_null(result.validation_rmse)},
-            {"linear_validation_rmse", number_or_null(outcome.linear_rmse)},
-            {"homogeneous_validation_rmse", number_or_null(outcome.homogeneous_rmse)}};
-        if (outcome.linear) json["identification"] = json_of(*outcome.linear);
-        fmt::print("{}\n", json.dump());
+        fmt::print("{}\n", result_json(arguments, outcome, step).dump());
         return;
     }
     fmt::print("{}", outcome.story);
@@ -71,6 +93,10 @@ void print_result(const TrainArguments& arguments, const TrainingOutcome& outcom
             result.validation_rmse, result.state.best_iteration, outcome.homogeneous_rmse);
     } else {
         fmt::print("motion RMSE on validation motion: {:.4g} m\n", result.validation_rmse);
+    }
+    if (step.substeps > 1) {
+        fmt::print("this cloth needs steps of {:.2g} s at most: {} for each of the motion\n",
+                   step.longest, step.substeps);
     }
     fmt::print("learned cloth in {0}/cloth.json; try: springtime evaluate {0}/cloth.json TEST.h5\n",
                outcome.folder.string());
@@ -90,18 +116,36 @@ void remark_on(const MotionHeader& header, const TrainOptions& options, const Co
 
 // Clips of the default length become as short as the rollouts, but for stubs of less than half the
 // longest: they only judge the answer.
-void fit_clips(TrainOptions& options, const MotionReader& reader)
+void fit_clips(TrainOptions& options, const MotionSource& motion)
 {
     if (options.clip_steps != TrainOptions{}.clip_steps) return;
-    std::size_t longest = 0;
-    for (std::size_t r = 0; r < reader.rollout_count(); ++r) {
-        longest = std::max(longest, reader.frame_count(r));
-    }
-    for (std::size_t r = 0; r < reader.rollout_count(); ++r) {
-        const std::size_t frames = reader.frame_count(r);
+    const std::size_t longest =
+        *std::max_element(motion.frame_counts.begin(), motion.frame_counts.end());
+    for (const std::size_t frames : motion.frame_counts) {
         if (frames < 2 || 2 * frames < longest) continue;
-        options.clip_steps = std::min(options.clip_steps, int(frames - 1) * reader.header().stride);
+        options.clip_steps = std::min(options.clip_steps, int(frames - 1) * motion.header.stride);
     }
+}
+
+// What is chosen for the user.
+void tell_choices(const MotionReader& reader, const TrainFlags& given, const TrainOptions& options,
+                  const CommonOptions& common)
+{
+    if (reader.rollout_count() == 1) {
+        const MotionSource pieces = lesson_of(reader);
+        note(common, fmt::format("one rollout alone: it is cut into {} pieces of {:.3g} s, one of "
+                                 "which is not trained on but validates",
+                                 pieces.frame_counts.size(),
+                                 double(pieces.frame_counts[0]) * pieces.header.frame_interval()));
+    }
+    if (!reader.header().captured || given.grid != "auto") return;
+    const std::optional<Grid> own = regular_grid(reader.header().rest);
+    const bool same = own && own->rows == options.grid.rows && own->cols == options.grid.cols;
+    note(common, fmt::format("the surrogate has {} x {} particles, {}; --grid chooses others",
+                             options.grid.rows, options.grid.cols,
+                             same ? "as the landmarks are a grid of that kind"
+                                  : fmt::format("about as many as the {} landmarks",
+                                                reader.header().landmark_count())));
 }
 
 // What begins with given or frozen values does not solve for them.
@@ -121,7 +165,8 @@ TrainingOutcome run_method(const TrainArguments& arguments, const TrainOptions& 
                            const RunFolder& folder)
 {
     const std::string& method = arguments.flags.method;
-    const IdentifyOptions solve = identify_options_from(arguments.flags, arguments.common);
+    const TrainFlags flags = fitted_to(arguments.flags, MotionReader(arguments.motion).header());
+    const IdentifyOptions solve = identify_options_from(flags, arguments.common);
     if (method == "linear") {
         return run_linear(arguments.motion, solve, options, folder, arguments.common);
     }
@@ -138,13 +183,16 @@ int run_train(const TrainArguments& arguments)
     }
     const bool resume = !arguments.resume.empty();
     const RunFolder folder(resume ? arguments.resume : arguments.out);
-    TrainOptions options = train_options_from(arguments.flags, arguments.common);
+    TrainOptions options;
     const bool by_gradient = arguments.flags.method == "gradient";
     if (!by_gradient) check_only_gradient_flags(arguments.flags);
     {
         const MotionReader reader(arguments.motion);
-        if (!by_gradient) fit_clips(options, reader);
-        check_train(options, source_of(reader));
+        const MotionSource source = lesson_of(reader);
+        options = train_options_from(fitted_to(arguments.flags, reader.header()), arguments.common);
+        if (!by_gradient || source.header.captured) fit_clips(options, source);
+        check_train(options, source);
+        tell_choices(reader, arguments.flags, options, arguments.common);
         if (by_gradient) remark_on(reader.header(), options, arguments.common);
     }
     std::string config =
@@ -156,7 +204,11 @@ int run_train(const TrainArguments& arguments)
         RunFolder(folder).create(config);
     }
     const TrainingOutcome outcome = run_method(arguments, options, folder);
-    print_result(arguments, outcome);
+    const StepNeeded step =
+        step_needed(outcome.result.cloth, MotionReader(arguments.motion).header());
+    write_text((folder.path() / "result.json").string(),
+               result_json(arguments, outcome, step).dump(1) + "\n");
+    print_result(arguments, outcome, step);
     if (by_gradient && outcome.result.finished && outcome.result.state.best_iteration == 0) {
         note(arguments.common,
              "warning: no iteration followed the validation motion better than the start, which is "

@@ -23,16 +23,16 @@ std::vector<TrainPass> passes_of(const TrainFlags& flags)
         const Learn learn = !learn_stiffness ? Learn::damping
                             : learn_damping  ? Learn::both
                                              : Learn::stiffness;
-        return {{learn, flags.stiffness_iterations + flags.damping_iterations, false,
+        return {{learn, *flags.stiffness_iterations + *flags.damping_iterations, false,
                  weights_of(flags, 0)}};
     }
     std::vector<TrainPass> passes;
     if (learn_stiffness) {
         passes.push_back(
-            {Learn::stiffness, flags.stiffness_iterations, slow, weights_of(flags, 0)});
+            {Learn::stiffness, *flags.stiffness_iterations, slow, weights_of(flags, 0)});
     }
     if (learn_damping) {
-        passes.push_back({Learn::damping, flags.damping_iterations, false, weights_of(flags, 1)});
+        passes.push_back({Learn::damping, *flags.damping_iterations, false, weights_of(flags, 1)});
     }
     return passes;
 }
@@ -64,6 +64,15 @@ void add_linear_flags(CLI::App& verb, TrainFlags& flags)
         ->group(kGroup);
 }
 
+int substeps_named(const std::string& text)
+{
+    if (text == "motion") return 0;
+    if (text == "auto") return kAutoSubsteps;
+    int substeps = 0;
+    if (parse_int(text, substeps) && substeps >= 1) return substeps;
+    throw Error("--substeps '{}': give a number of at least 1, auto or motion", text);
+}
+
 }  // namespace
 
 void add_train_flags(CLI::App& verb, TrainFlags& flags)
@@ -79,21 +88,26 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
                     "linear: solve for all springs at once; gradient: descend through the "
                     "simulator; auto: solve, then descend where that follows the motion better")
         ->check(CLI::IsMember({"auto", "linear", "gradient"}));
-    verb.add_option("--grid", flags.grid, "Particles of the surrogate, ROWSxCOLS");
+    verb.add_option("--grid", flags.grid,
+                    "Particles of the surrogate, ROWSxCOLS; auto: 32x32, and for captured motion "
+                    "the grid of the landmarks, or about as many particles");
     add_families(verb, flags.families);
     add_knots(verb, flags.run.law.knots);
     verb.add_flag("--isotropic-damping", flags.run.law.isotropic,
                   "Learn a second dashpot per spring, against all relative velocity");
     verb.add_option("--passes", flags.passes,
-                    "dual: stiffness on slow clips, then damping on all; single: both at once")
-        ->check(CLI::IsMember({"dual", "single"}));
-    verb.add_option("--rounds", flags.run.rounds, "How often the passes are gone through")
+                    "dual: stiffness on slow clips, then damping on all; single: both at once; "
+                    "auto: dual, and single for captured motion")
+        ->check(CLI::IsMember({"auto", "dual", "single"}));
+    verb.add_option("--rounds", flags.rounds,
+                    "How often the passes are gone through; 4 unless given, 1 for captured motion")
         ->check(CLI::Range(1, 1000));
     verb.add_option("--stiffness-iterations", flags.stiffness_iterations,
-                    "Iterations of the stiffness pass; a single pass takes the sum of both")
+                    "Iterations of the stiffness pass, 128 unless given; a single pass takes the "
+                    "sum of both; 64 for captured motion")
         ->check(CLI::Range(0, 1000000));
     verb.add_option("--damping-iterations", flags.damping_iterations,
-                    "Iterations of the damping pass")
+                    "Iterations of the damping pass, 64 unless given, 32 for captured motion")
         ->check(CLI::Range(0, 1000000));
     verb.add_option("--stiffness-rate", flags.run.stiffness_rate,
                     "Learning rate of stiffness, relative to the mean of its start");
@@ -105,16 +119,23 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
     verb.add_option("--batch", flags.run.batch, "Clips per iteration");
     verb.add_option("--clip-steps", flags.run.clip_steps,
                     "Time steps of a clip, rounded down to whole frames");
+    verb.add_option("--substeps", flags.substeps,
+                    "Parts that a time step of the motion is cut into: a number, auto for as many "
+                    "as the springs need, or motion: 1 where the motion's own step is known, auto "
+                    "where it was captured");
     verb.add_option("--slow-seconds", flags.run.slow_seconds,
                     "The stiffness pass sees the end of each rollout only, this long [s]; 0: all");
-    weight("--force-weight", flags.force_weight, "Weight of the force loss, or one per pass", "1");
-    weight("--impulse-weight", flags.impulse_weight, "Weight of the impulse loss, likewise", "10");
-    weight("--position-weight", flags.position_weight, "Weight of the position loss, likewise",
-           "0");
+    weight("--force-weight", flags.force_weight,
+           "Weight of the force loss, or one per pass; 1 unless given, 0 for captured motion", "");
+    weight("--impulse-weight", flags.impulse_weight,
+           "Weight of the impulse loss, likewise; 10 unless given, 0 for captured motion", "");
+    weight("--position-weight", flags.position_weight,
+           "Weight of the position loss, likewise; 0 unless given, 1 for captured motion", "");
     weight("--negative-weight", flags.negative_weight,
            "Penalty on negative parameters, likewise; 0 cuts them off at zero", "0");
-    verb.add_flag("--log-parameters", flags.log_parameters,
-                  "Learn the logarithms, which keeps parameters positive");
+    verb.add_flag("--log-parameters,!--plain-parameters", flags.log_parameters,
+                  "Learn the logarithms, which keeps parameters positive; done for captured motion "
+                  "unless --plain-parameters is given");
     verb.add_option("--freeze", flags.freeze, "Parameters that keep their start")
         ->check(CLI::IsMember({"none", "stiffness", "damping"}));
     verb.add_option("--stiffness-start", flags.run.stiffness_start,
@@ -126,10 +147,34 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
         "Share of the rollouts that is never trained on and chooses the best iteration");
     verb.add_option("--validation-clips", flags.run.validation_clips, "Clips of those to look at");
     verb.add_option("--validate-every", flags.run.validate_every, "Iterations between looks");
-    verb.add_option("--patience", flags.run.patience,
-                    "End after this many iterations without a better look; 0: never")
+    verb.add_option("--patience", flags.patience,
+                    "End after this many iterations without a better look; 0, the default: never; "
+                    "24 for captured motion")
         ->check(CLI::Range(0, 1000000));
     add_linear_flags(verb, flags);
+}
+
+TrainFlags fitted_to(TrainFlags flags, const MotionHeader& header)
+{
+    const bool captured = header.captured;
+    const auto weight = [](std::vector<double>& values, double otherwise) {
+        if (values.empty()) values = {otherwise};
+    };
+    if (flags.grid == "auto") {
+        const Grid grid = captured ? fitting_grid(header) : Grid{32, 32};
+        flags.grid = fmt::format("{}x{}", grid.rows, grid.cols);
+    }
+    if (flags.passes == "auto") flags.passes = captured ? "single" : "dual";
+    flags.rounds = flags.rounds.value_or(captured ? 1 : 4);
+    flags.stiffness_iterations = flags.stiffness_iterations.value_or(captured ? 64 : 128);
+    flags.damping_iterations = flags.damping_iterations.value_or(captured ? 32 : 64);
+    flags.patience = flags.patience.value_or(captured ? 24 : 0);
+    flags.log_parameters = flags.log_parameters.value_or(captured);
+    // Forces of captured motion are second differences, which noise drowns.
+    weight(flags.force_weight, captured ? 0 : 1);
+    weight(flags.impulse_weight, captured ? 0 : 10);
+    weight(flags.position_weight, captured ? 1 : 0);
+    return flags;
 }
 
 IdentifyOptions identify_options_from(const TrainFlags& flags, const CommonOptions& common)
@@ -158,7 +203,10 @@ TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& co
     options.grid = grid_options(flags.grid, flags.families);
     options.passes = passes_of(flags);
     options.cosine = flags.schedule == "cosine";
-    options.logarithmic = flags.log_parameters;
+    options.logarithmic = *flags.log_parameters;
+    options.rounds = *flags.rounds;
+    options.patience = *flags.patience;
+    options.substeps = substeps_named(flags.substeps);
     options.seed = common.seed;
     options.threads = common.threads;
     options.device = device_named(common.device);

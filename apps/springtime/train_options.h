@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,24 +8,28 @@
 
 namespace springtime::app {
 
-// Every choice of the learner, as flags; the defaults are our own schedule.
+// Every choice of the learner, as flags. What is not given depends on the kind of motion: our own
+// schedule for motion with a source, another one for captured motion.
 struct TrainFlags {
-    std::string grid = "32x32";
+    std::string grid = "auto", substeps = "motion";
     std::vector<std::string> families{"structural", "diagonal", "antidiagonal", "bending"};
     std::string method = "auto";
     // Of the linear method.
     std::string form = "auto", instruments = "auto", solver = "direct";
     double window = 0, prior = -1;
     // Of the gradient method.
-    std::string passes = "dual", schedule = "cosine", freeze = "none";
-    int stiffness_iterations = 128, damping_iterations = 64;
-    // One weight for all passes, or one for each of the two.
-    std::vector<double> force_weight{1}, impulse_weight{10}, position_weight{0}, negative_weight{0};
-    bool log_parameters = false;
+    std::string passes = "auto", schedule = "cosine", freeze = "none";
+    std::optional<int> rounds, stiffness_iterations, damping_iterations, patience;
+    // One weight for all passes, or one for each of the two; none where none is given.
+    std::vector<double> force_weight, impulse_weight, position_weight, negative_weight{0};
+    std::optional<bool> log_parameters;
     TrainOptions run;
 };
 
 void add_train_flags(CLI::App& verb, TrainFlags& flags);
+// The flags with what was not given filled in for this kind of motion.
+TrainFlags fitted_to(TrainFlags flags, const MotionHeader& header);
+// Of fitted flags.
 IdentifyOptions identify_options_from(const TrainFlags& flags, const CommonOptions& common);
 TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& common);
 

@@ -65,9 +65,11 @@ std::string refinement_story(const TrainingOutcome& outcome)
 {
     const bool from_linear = outcome.linear_rmse < outcome.homogeneous_rmse;
     std::string text = fmt::format(
-        "on validation motion: linear {:.4g} m, best homogeneous network {:.4g} m; so the descent "
+        "on validation motion: linear {}, best homogeneous network {:.4g} m; so the descent "
         "began with the {}\n",
-        outcome.linear_rmse, outcome.homogeneous_rmse,
+        std::isfinite(outcome.linear_rmse) ? fmt::format("{:.4g} m", outcome.linear_rmse)
+                                           : "without bounds",
+        outcome.homogeneous_rmse,
         from_linear ? "linear answer"
                     : "homogeneous network; the linear answer, with its standard errors, is in "
                       "linear.json");
@@ -94,7 +96,7 @@ TrainingOutcome run_training(const std::string& motion, const TrainOptions& opti
     constexpr int kCheckpointEvery = 4;  // iterations: at most that many are run again
     RunFolder folder = run_folder;
     const MotionReader reader(motion);
-    const MotionSource source = source_of(reader);
+    const MotionSource source = lesson_of(reader);
     const auto begin = std::chrono::steady_clock::now();
 
     std::vector<std::string> remarks;
@@ -158,13 +160,13 @@ TrainingOutcome run_linear(const std::string& motion, const IdentifyOptions& sol
     write_cloth(folder.path() / "cloth.json", outcome.linear->cloth);
     write_text(folder.path() / "identification.json", json_of(*outcome.linear).dump(1) + "\n");
     const MotionReader reader(motion);
-    outcome.linear_rmse = validation_error(source_of(reader), options, outcome.linear->cloth);
+    outcome.linear_rmse = validation_error(lesson_of(reader), options, outcome.linear->cloth);
     outcome.result.validation_rmse = outcome.linear_rmse;
     outcome.story = describe(*outcome.linear);
     if (!std::isfinite(outcome.linear_rmse)) {
         outcome.story +=
-            "warning: this cloth blows up at the time step of the motion; springtime simulate cuts "
-            "it into sub-steps\n";
+            "warning: this cloth blows up at the time step of the motion, or needs too short ones; "
+            "springtime simulate cuts it into sub-steps\n";
     }
     outcome.training_seconds = outcome.linear->seconds;
     outcome.seconds =

@@ -30,6 +30,8 @@ struct MotionHeader {
 
     std::size_t landmark_count() const { return rest.size(); }
     double frame_interval() const { return dt * stride; }  // [s]
+    // Velocities are those of half a step of this before. [s]
+    double source_step() const { return captured ? 0 : dt; }
 };
 
 // One motion of the landmarks. Arrays are frames x landmarks x 3. A landmark that is missing in a
@@ -50,7 +52,8 @@ struct Rollout {
     // as it is. Without velocities, and where a landmark is missing, a quadratic in time through
     // the kStateFrames nearest to it that show the landmark says both; the velocity is then that of
     // the half step before, at t - dt/2, as the integrator has it: v = (x[n] - x[n-1]) / dt. Fewer
-    // frames give a line, a single one rest. Throws Error naming a landmark that no frame shows.
+    // frames give a line, a single one rest. A pin is at rest at the mean of where it was seen;
+    // a moving handle is on its path. Throws Error naming a landmark that no frame shows.
     State state(std::size_t frame, double frame_interval, double dt = 0) const;
     State state(std::size_t frame, const MotionHeader& header) const;
 };

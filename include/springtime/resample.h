@@ -37,7 +37,8 @@ class Resampler {
     // A rollout of the landmarks as one of the particles. A particle is missing where any landmark
     // that counts for it is. A particle that hangs on a handle is a handle. When all of them hang
     // on standing handles alone they are pins; otherwise they follow the weighted paths of their
-    // landmarks, as observed, on straight lines through gaps. Throws Error naming a landmark on
+    // landmarks: those of moving handles by their keys, taken at every frame, all others as
+    // observed, on straight lines through gaps. Throws Error naming a landmark on
     // such a path that no frame shows.
     Rollout apply(const Rollout& rollout, double frame_interval) const;
     State apply(const State& state) const;

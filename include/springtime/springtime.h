@@ -1,5 +1,6 @@
 #pragma once
 
+#include "springtime/capture.h"
 #include "springtime/cloth.h"
 #include "springtime/design.h"
 #include "springtime/determination.h"

@@ -33,6 +33,9 @@ struct TrainPass {
     LossWeights weights;
 };
 
+// As many parts of a step as are safe for a cloth (stable_substeps), in a coarse ladder of numbers.
+inline constexpr int kAutoSubsteps = -1;
+
 struct TrainOptions {
     GridOptions grid;
     SpringLaw law;                  // of the surrogate
@@ -40,6 +43,10 @@ struct TrainOptions {
     int rounds = 4;
     int batch = 32;
     int clip_steps = 500;         // rounded down to whole frames
+    // Parts that the surrogate cuts a step of the motion into, or kAutoSubsteps. Zero: one, since
+    // the source had that step; for captured motion, which has none, as kAutoSubsteps. Cloths that
+    // would then need steps below 10 microseconds are not considered.
+    int substeps = 0;
     double slow_seconds = 1;      // what counts as the end of a rollout [s]
     double stiffness_rate = 0.1;  // step of Adam, relative to the mean of the start
     double damping_rate = 0.075;
@@ -124,7 +131,7 @@ TrainResult train(const MotionSource& motion, const TrainOptions& options, const
 // damping: a search over decades, then descent on the position loss, judged by the validation
 // clips. Where particles lie between landmarks the search goes on by family instead, judged by
 // whole rollouts; both diagonals, and all dampings, are then the same, and networks that would need
-// sub-steps are left out.
+// more sub-steps than the options allow are left out.
 // `keep_going` is asked now and then with the share that is done; when it says no, Failure is
 // thrown.
 Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,

@@ -84,16 +84,42 @@ Moment fitted(const NearFrames& near, double velocity_time)
     return moment;
 }
 
+[[noreturn]] void refuse_unseen(const Rollout& rollout, std::size_t landmark)
+{
+    throw Error(
+        "rollout: landmark {} is missing in all {} frames, so that its place is unknown; leave "
+        "that landmark out of the motion",
+        landmark, rollout.frame_count);
+}
+
+// A pin stands still: all frames that show it tell its place, which five would tell less well.
+Moment estimate_pin(const Rollout& rollout, std::size_t landmark)
+{
+    const std::size_t landmarks = rollout.landmark_count();
+    Vec3d sum{};
+    double count = 0;
+    for (std::size_t f = 0; f < rollout.frame_count; ++f) {
+        if (!rollout.seen(f, landmark)) continue;
+        sum += vector_at(rollout.position, f * landmarks + landmark);
+        ++count;
+    }
+    if (count == 0) refuse_unseen(rollout, landmark);
+    return {(1 / count) * sum, {}};
+}
+
+// Where a prescribed path is, and how it came there from the frame before.
+Moment on_path(const Handles& handles, std::size_t handle, double time, double frame_interval)
+{
+    const Vec3d now = handles.position(handle, time);
+    const Vec3d before = handles.position(handle, time - frame_interval);
+    return {now, (1 / frame_interval) * (now - before)};
+}
+
 Moment estimate(const Rollout& rollout, std::size_t frame, std::size_t landmark,
                 double frame_interval, double dt)
 {
     const NearFrames near = near_frames(rollout, frame, landmark);
-    if (near.count == 0) {
-        throw Error(
-            "rollout: landmark {} is missing in all {} frames, so that its place is unknown; leave "
-            "that landmark out of the motion",
-            landmark, rollout.frame_count);
-    }
+    if (near.count == 0) refuse_unseen(rollout, landmark);
     Moment moment = fitted(near, -0.5 * dt / frame_interval);
     moment.velocity = (1 / frame_interval) * moment.velocity;
     return moment;
@@ -125,6 +151,10 @@ State Rollout::state(std::size_t frame, double frame_interval, double dt) const
             "and frame, and as many velocities or none",
             position.size(), velocity.size(), frame_count);
     }
+    std::vector<int> handle_at(landmarks, -1);
+    for (std::size_t h = 0; h < handles.particles.size(); ++h) {
+        handle_at[std::size_t(handles.particles[h])] = int(h);
+    }
     State state;
     state.time = double(frame) * frame_interval;
     for (std::size_t l = 0; l < landmarks; ++l) {
@@ -134,7 +164,10 @@ State Rollout::state(std::size_t frame, double frame_interval, double dt) const
                       vector_at(velocity, frame * landmarks + l)};
         }
         if (!stored || !is_whole(moment.position) || !is_whole(moment.velocity)) {
-            moment = estimate(*this, frame, l, frame_interval, dt);
+            moment = handle_at[l] < 0    ? estimate(*this, frame, l, frame_interval, dt)
+                     : handles.moving() ? on_path(handles, std::size_t(handle_at[l]), state.time,
+                                                  frame_interval)
+                                        : estimate_pin(*this, l);
         }
         state.position.push_back(moment.position);
         state.velocity.push_back(moment.velocity);
@@ -144,7 +177,7 @@ State Rollout::state(std::size_t frame, double frame_interval, double dt) const
 
 State Rollout::state(std::size_t frame, const MotionHeader& header) const
 {
-    return state(frame, header.frame_interval(), header.dt);
+    return state(frame, header.frame_interval(), header.source_step());
 }
 
 }  // namespace springtime

@@ -244,6 +244,21 @@ void bridge_gaps(Rollout& rollout, std::size_t landmark)
     }
 }
 
+// The rollout with moving handles on their prescribed paths instead of where they were seen.
+Rollout on_paths(Rollout rollout, double frame_interval)
+{
+    const Handles& handles = rollout.handles;
+    const std::size_t landmarks = rollout.landmark_count();
+    for (std::size_t f = 0; handles.moving() && f < rollout.frame_count; ++f) {
+        for (std::size_t h = 0; h < handles.particles.size(); ++h) {
+            const Vec3d x = handles.position(h, double(f) * frame_interval);
+            float* to = &rollout.position[3 * (f * landmarks + std::size_t(handles.particles[h]))];
+            for (int axis = 0; axis < 3; ++axis) to[axis] = float(x[axis]);
+        }
+    }
+    return rollout;
+}
+
 // The rollout without gaps in the paths that the particles follow.
 Rollout bridged(const Rollout& rollout, const std::vector<int>& particles,
                 const std::vector<Resampler::Weights>& weights)
@@ -286,12 +301,10 @@ Rollout Resampler::apply(const Rollout& rollout, double frame_interval) const
                        any_hangs_free(result.handles.particles, rollout.handles.particles,
                                       landmark_count_, weights_);
     if (!moves || result.handles.particles.empty()) return result;
-    const bool gaps = std::any_of(rollout.position.begin(), rollout.position.end(),
-                                  [](float x) { return std::isnan(x); });
-    follow_frames(result.handles,
-                  gaps ? apply(bridged(rollout, result.handles.particles, weights_).position)
-                       : result.position,
-                  result.frame_count, particle_count(), frame_interval);
+    const Rollout paths =
+        bridged(on_paths(rollout, frame_interval), result.handles.particles, weights_);
+    follow_frames(result.handles, apply(paths.position), result.frame_count, particle_count(),
+                  frame_interval);
     return result;
 }
 

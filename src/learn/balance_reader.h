@@ -44,13 +44,20 @@ class BalanceReader {
     const std::vector<std::size_t>& rollouts() const { return rollouts_; }
     int threads() const { return threads_; }
     double interval() const { return motion_.header.frame_interval(); }
+    // The step of the integrator that the balance is written for. Captured motion has none: a small
+    // one, since with a step h the balance takes k h / 2 for damping. [s]
+    double step() const
+    {
+        constexpr double kSmall = 1.0 / 16;
+        return motion_.header.captured ? kSmall * motion_.header.dt : motion_.header.dt;
+    }
     std::size_t frame_count(std::size_t rollout) const { return motion_.frame_counts[rollout]; }
     std::size_t shortest() const;  // rollout [frames]
     std::size_t longest() const;
     bool has_accelerations() const;
     TestFunction test_function(const Scheme& scheme) const
     {
-        return TestFunction(scheme.half_width, interval(), motion_.header.dt);
+        return TestFunction(scheme.half_width, interval(), step());
     }
     double row_interval(const Scheme& scheme) const  // [s]
     {
@@ -89,7 +96,7 @@ void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Vi
     const Tracks tracks(particles);
     const auto look = [&](std::size_t first) {
         return weak_rows(cloth_, header.environment, tracks, test, piece.middles,
-                         {scheme.frame_step(), first}, interval(), header.dt, threads_);
+                         {scheme.frame_step(), first}, interval(), step(), threads_);
     };
     const BalanceRows one = look(0);
     if (scheme.instruments) {

@@ -3,22 +3,58 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/assert.h"
 #include "core/parallel.h"
 #include "sim/stepper.h"
 
 namespace springtime {
 
-BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
-                             int threads)
-    : surrogate_(surrogate), options_(options), stride_(stride), threads_(thread_count(threads))
+int laddered_substeps(const Cloth& cloth, const Environment& environment, double dt)
 {
+    const int needed = stable_substeps(cloth, environment, dt);
+    if (dt / needed < kShortestStep) return 0;
+    for (int power = 1;; power *= 2) {
+        if (needed <= power) return power;
+        if (power > 1 && 2 * needed <= 3 * power) return 3 * power / 2;
+    }
+}
+
+BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
+                             int threads, int substeps)
+    : surrogate_(surrogate),
+      options_(options),
+      stride_(stride),
+      threads_(thread_count(threads)),
+      substeps_(substeps)
+{
+    SPRINGTIME_ASSERT(substeps >= 1 || substeps == kAutoSubsteps);
+    if (substeps >= 1) make_tapes(substeps);
+}
+
+// Those of other sub-steps go: they may hold hundreds of megabytes.
+void BatchGradient::make_tapes(int substeps)
+{
+    if (substeps == taped_substeps_) return;
+    taped_substeps_ = substeps;
+    SimulationOptions options = options_;
+    options.dt /= substeps;
+    fast_.clear();
+    reference_.clear();
     for (int t = 0; t < threads_; ++t) {
         if (options.device == Device::reference) {
-            reference_.push_back(make_reference_tape(surrogate, options));
+            reference_.push_back(make_reference_tape(surrogate_, options));
         } else {
-            fast_.push_back(make_fast_tape(surrogate, options));
+            fast_.push_back(make_fast_tape(surrogate_, options));
         }
     }
+}
+
+int BatchGradient::substeps_for(const SpringParameters& parameters) const
+{
+    if (substeps_ != kAutoSubsteps) return substeps_;
+    Cloth cloth = surrogate_;
+    set_parameters(cloth.springs, parameters);
+    return laddered_substeps(cloth, options_.environment, options_.dt);
 }
 
 BatchGradient::~BatchGradient() = default;
@@ -29,7 +65,8 @@ BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape
                                                 const SpringParameters& parameters,
                                                 const LossWeights& weights, bool with_gradient)
 {
-    const ClipLoss loss(surrogate_, options_.dt, stride_, weights);
+    const ClipLoss loss(surrogate_, options_.dt / taped_substeps_, stride_ * taped_substeps_,
+                        weights);
     const std::size_t width = tapes[0]->lane_count();
     const int groups = int((clips.size() + width - 1) / width);
     std::vector<Result> results(groups, Result{{}, ParameterGradient(surrogate_.springs)});
@@ -63,6 +100,12 @@ BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
                                          const SpringParameters& parameters,
                                          const LossWeights& weights, bool with_gradient)
 {
+    const int substeps = substeps_for(parameters);
+    if (substeps == 0) {
+        const double none = std::nan("");
+        return {{none, none, none, 0, none}, ParameterGradient(surrogate_.springs)};
+    }
+    make_tapes(substeps);
     if (!reference_.empty()) {
         return run_groups(reference_, clips, parameters, weights, with_gradient);
     }

@@ -8,16 +8,26 @@
 
 namespace springtime {
 
+// Into how many parts a step of the motion is cut so that a cloth runs soundly: the least number
+// that is safe, rounded up to 1, 2, 3, 4, 6, 8, 12, 16 and so on, so that a descent rarely needs
+// another. Zero when the parts would be shorter than kShortestStep.
+int laddered_substeps(const Cloth& cloth, const Environment& environment, double dt);
+
+// Cloths that need shorter steps are not considered: a second of motion takes 10^5 of these. [s]
+inline constexpr double kShortestStep = 1e-5;
+
 // Loss and gradient of a batch of clips, spread over threads. Groups of clips are summed in order,
 // so the result does not depend on the number of threads.
 class BatchGradient {
   public:
-    BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
-                  int threads);
+    // `substeps` is as in TrainOptions: how many parts each step is cut into, or kAutoSubsteps for
+    // as many as the parameters need.
+    BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride, int threads,
+                  int substeps = 1);
     ~BatchGradient();
 
     struct Result {
-        LossTerms loss;  // mean over the clips
+        LossTerms loss;  // mean over the clips; NaN where the steps would be too short
         ParameterGradient gradient;
     };
     Result run(const std::vector<Rollout>& clips, const SpringParameters& parameters,
@@ -26,15 +36,21 @@ class BatchGradient {
     // Root of the mean squared distance to the targets, over all frames and particles. [m]
     double motion_rmse(const std::vector<Rollout>& clips, const SpringParameters& parameters);
 
+    // What run() cuts a step into, a function of the parameters alone; zero when these need steps
+    // that are too short.
+    int substeps_for(const SpringParameters& parameters) const;
+
   private:
     template <class Real>
     Result run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                       const std::vector<Rollout>& clips, const SpringParameters& parameters,
                       const LossWeights& weights, bool with_gradient);
+    void make_tapes(int substeps);
 
     Cloth surrogate_;
-    SimulationOptions options_;
-    int stride_, threads_;
+    SimulationOptions options_;  // with the step of the motion
+    int stride_, threads_, substeps_;
+    int taped_substeps_ = 0;  // of the tapes
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread
     std::vector<std::unique_ptr<Tape<double>>> reference_;  // one per thread
 };

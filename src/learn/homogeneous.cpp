@@ -90,11 +90,14 @@ std::vector<Rollout> start_targets(const Lesson& lesson)
     return lesson.reader.read(chosen);
 }
 
-// A stiff sheet of triangles is followed best by springs without end; those that would need
-// sub-steps are no cloth for real time.
-bool runs_at_the_step(const Cloth& cloth, const SimulationOptions& step)
+// A stiff sheet of triangles is followed best by springs without end; those that would need shorter
+// steps than the motion has are no cloth for real time. Where steps are cut as needed, the gradient
+// leaves out what would need too many.
+bool runs_at_the_step(const Cloth& cloth, const Lesson& lesson)
 {
-    return stable_substeps(cloth, step.environment, step.dt) == 1;
+    const SimulationOptions& step = lesson.step;
+    return lesson.substeps == kAutoSubsteps ||
+           stable_substeps(cloth, step.environment, step.dt) <= lesson.substeps;
 }
 
 // Where clips teach nothing but softness, a search on whole rollouts: each number in turn is made
@@ -106,7 +109,7 @@ Cloth searched_by_family(const Lesson& lesson, BatchGradient& gradient, const Cl
     const std::vector<Rollout> targets = start_targets(lesson);
     const auto error_of = [&](const FamilyLogs& logs) {
         const Cloth cloth = logs.cloth(lesson.surrogate);
-        if (!runs_at_the_step(cloth, lesson.step)) return HUGE_VAL;
+        if (!runs_at_the_step(cloth, lesson)) return HUGE_VAL;
         return gradient.motion_rmse(targets, parameters_of(cloth.springs));
     };
     const auto at = [](SpringFamily family) { return std::size_t(family); };
@@ -150,19 +153,30 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
     };
     Cloth best = lesson.surrogate;
     double best_error = HUGE_VAL;
+    // Stiff and tough cloths take many sub-steps: where these are cut, going on in vain ends.
+    const bool prunes = lesson.substeps == kAutoSubsteps;
+    int worse = 0;
     for (int k_step = -4; k_step <= 4; ++k_step) {  // a hundredth to a hundred times the middle
         go_on(keep_going, (k_step + 4) / 9.0);
+        if (prunes && worse == 2) break;
+        ++worse;
+        double least = HUGE_VAL;  // of this stiffness
+        int tougher = 0;          // steps of damping that were worse
         for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
+            if (prunes && tougher == 2) break;
             const double k = middle * std::pow(10.0, k_step / 2.0);
             Cloth cloth = lesson.surrogate;
             cloth.springs.stiffness = uniform(k);
             cloth.springs.damping = uniform(ratio * 2 * std::sqrt(k * mass));
             set_everywhere(cloth.springs);
-            if (!lesson.resampler.exact() && !runs_at_the_step(cloth, lesson.step)) continue;
+            if (!lesson.resampler.exact() && !runs_at_the_step(cloth, lesson)) continue;
             const double error = gradient.motion_rmse(targets, parameters_of(cloth.springs));
+            tougher = error < least ? 0 : tougher + 1;
+            least = std::min(least, std::isnan(error) ? HUGE_VAL : error);
             if (!(error < best_error)) continue;  // a blow-up is no number
             best_error = error;
             best = cloth;
+            worse = 0;
         }
     }
     return best;
@@ -174,7 +188,8 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
     constexpr int kIterations = 32, kLookEvery = 4;
     constexpr double kRate = 0.15;  // of the logarithms: tenfold in all, more than a search step
     const Lesson lesson(motion, options);
-    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads);
+    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads,
+                           lesson.substeps);
     const auto error_of = [&](const Cloth& cloth) {
         return gradient.motion_rmse(lesson.validation, parameters_of(cloth.springs));
     };
@@ -219,7 +234,8 @@ double validation_error(const MotionSource& motion, const TrainOptions& options,
             cloth.springs.spring_count(), lesson.surrogate.springs.spring_count());
     }
     // The cloth may follow a law other than the options'.
-    BatchGradient gradient(cloth, lesson.step, motion.header.stride, options.threads);
+    BatchGradient gradient(cloth, lesson.step, motion.header.stride, options.threads,
+                           lesson.substeps);
     return gradient.motion_rmse(lesson.validation, parameters_of(cloth.springs));
 }
 

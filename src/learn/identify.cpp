@@ -101,6 +101,12 @@ class Identifier {
     Folds accumulate(const Scheme& scheme, double from, double to) const;
     double score(const Folds& folds, const Folds& judge, const PriorWeights& weights);
     bool try_scheme(const Scheme& scheme);
+    // With fewer equations than parameters the prior alone would speak.
+    long least_rows() const
+    {
+        const SpringSet& springs = reader_.cloth().springs;
+        return long(springs.spring_count()) * springs.kind_count();
+    }
     void choose_window(const std::vector<Scheme>& schemes);
     void strengthen(double PriorWeights::*kind);
     const Choice& choose(const std::vector<Scheme>& schemes);
@@ -201,7 +207,9 @@ bool Identifier::try_scheme(const Scheme& scheme)
     ++tried_;
     Choice found{scheme, {options_.prior, options_.prior}, kInfinity, {}};
     found.folds = accumulate(scheme, from, std::min(from + kShare, 0.8));
-    const bool has_rows = (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0;
+    const bool has_rows = (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0 &&
+                          (*found.folds)[0].row_count() + (*found.folds)[1].row_count() >=
+                              least_rows();
     if (has_rows && !judge_) judge_ = found.folds;
     if (has_rows && options_.prior >= 0) {
         found.score = score(*found.folds, *judge_, found.weights);
@@ -389,6 +397,12 @@ Identification Identifier::run()
                 "its longest rollout has {} frames, {} s apart: give longer rollouts, fewer gaps, "
                 "or a shorter window",
                 force ? "frame" : "window", reader_.longest(), reader_.interval());
+        }
+        if (options_.prior < 0 && blocks.row_count() < least_rows()) {
+            throw Failure(
+                "identify: {} equations for {} parameters: too many gaps, or too little motion; "
+                "give more motion, or learn by gradient",
+                blocks.row_count(), least_rows());
         }
         // As strong as it was for the halves, of which the whole has twice the information.
         PriorWeights weights = choice.weights;

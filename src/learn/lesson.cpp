@@ -15,6 +15,12 @@ std::vector<Clip> spread(const std::vector<Clip>& clips, std::size_t count)
     return chosen;
 }
 
+int substeps_of(const TrainOptions& options, const MotionHeader& header)
+{
+    if (options.substeps != 0) return options.substeps;
+    return header.captured ? kAutoSubsteps : 1;
+}
+
 }  // namespace
 
 Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
@@ -22,6 +28,7 @@ Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
       options(choices),
       surrogate(make_surrogate(source.header, choices.grid, 1, 1, choices.law)),
       step{source.header.dt, source.header.environment, choices.device},
+      substeps(substeps_of(choices, source.header)),
       resampler(source.header.rest, surrogate.rest),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
       reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride))

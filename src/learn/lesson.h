@@ -28,6 +28,7 @@ struct Lesson {
     const TrainOptions& options;
     Cloth surrogate;  // not yet learned
     SimulationOptions step;
+    int substeps;  // of that step; kAutoSubsteps for as many as are needed
     Resampler resampler;
     RolloutSplit split;
     ClipReader reader;

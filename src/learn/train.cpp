@@ -115,7 +115,8 @@ class Trainer {
     Trainer(const MotionSource& motion, const TrainOptions& options, const TrainState* resume)
         : lesson_(motion, options),
           options_(options),
-          gradient_(lesson_.surrogate, lesson_.step, motion.header.stride, options.threads)
+          gradient_(lesson_.surrogate, lesson_.step, motion.header.stride, options.threads,
+                    lesson_.substeps)
     {
         if (resume) {
             state_ = *resume;
@@ -287,9 +288,20 @@ void Trainer::fail(const BatchReader::Batch& batch)
 {
     Cloth cloth = lesson_.surrogate;  // with the very parameters that failed, negative ones too
     set_parameters(cloth.springs, state_.parameters);
+    const int substeps = gradient_.substeps_for(state_.parameters);
+    if (substeps == 0) {
+        throw Failure(
+            "train: iteration {}: the springs have become so stiff or tough that the cloth needs "
+            "steps of {:.2g} s, and below {:.2g} s none are run; the last good checkpoint is kept. "
+            "Lower the rates, or start from lower stiffness and damping",
+            state_.iteration, largest_stable_step(cloth, lesson_.step.environment) * kStableMargin,
+            kShortestStep);
+    }
+    SimulationOptions step = lesson_.step;
+    step.dt /= substeps;
+    const int stride = lesson_.motion.header.stride * substeps;
     for (std::size_t c = 0; c < batch.targets.size(); ++c) {
-        const auto trouble =
-            find_trouble(cloth, lesson_.step, lesson_.motion.header.stride, batch.targets[c]);
+        const auto trouble = find_trouble(cloth, step, stride, batch.targets[c]);
         if (!trouble) continue;
         throw Failure(
             "train: iteration {}: {} in rollout {}, clip from frame {}, step {}, particle {}; the "
@@ -393,6 +405,9 @@ void check_train(const TrainOptions& options, const MotionSource& motion)
             "train: clips of {} steps, but frames are stored every {} steps; raise "
             "--clip-steps",
             options.clip_steps, header.stride);
+    }
+    if (options.substeps < 0 && options.substeps != kAutoSubsteps) {
+        throw Error("train: {} sub-steps; at least 1, or as many as are safe", options.substeps);
     }
     if (!(options.round_decay > 0)) {
         throw Error("train: a round decay of {}; it must be positive", options.round_decay);

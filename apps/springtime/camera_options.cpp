@@ -1,0 +1,59 @@
+#include "camera_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace springtime::app {
+
+void add_camera(CLI::App& verb, CameraOptions& options)
+{
+    verb.add_option("--fps", options.fps,
+                    "Frames per second, instead of --stride; the time step becomes the longest up "
+                    "to --dt of which a whole number makes a frame");
+    verb.add_flag("--positions-only", options.positions_only,
+                  "Store no velocities and no accelerations");
+    verb.add_option("--noise", options.noise,
+                    "Standard deviation of the noise on every coordinate [m], as a camera has it; "
+                    "implies --positions-only");
+    verb.add_option("--gaps", options.gaps,
+                    "Share of the landmarks that is missing in a frame; implies --positions-only");
+    verb.add_option("--gap-seconds", options.gap_seconds,
+                    "Mean length of a gap [s]; 0.25 unless given");
+}
+
+void check_camera(const CameraOptions& options, bool stride_given)
+{
+    if (options.fps && stride_given) {
+        throw Error("--fps and --stride: both say when frames are stored; give one of them");
+    }
+    if (options.gap_seconds && options.gaps.value_or(0) == 0) {
+        throw Error("--gap-seconds: how long gaps are, but there are none; give --gaps too");
+    }
+}
+
+ObserveOptions observe_options(const CameraOptions& options)
+{
+    ObserveOptions camera;
+    camera.noise = options.noise.value_or(camera.noise);
+    camera.gaps = options.gaps.value_or(camera.gaps);
+    camera.gap_seconds = options.gap_seconds.value_or(camera.gap_seconds);
+    camera.positions_only = options.positions_only || camera.noise > 0 || camera.gaps > 0;
+    return camera;
+}
+
+void set_frame_rate(const CameraOptions& options, double& dt, int& stride)
+{
+    constexpr double kMostSteps = 1e9, kRounding = 1e-9;  // 1/50 s is 20 ms, whatever 1/fps/dt says
+    if (!options.fps) return;
+    const double fps = *options.fps;
+    if (!(fps > 0) || !std::isfinite(fps)) throw Error("--fps {}: it must be positive", fps);
+    const double steps = std::max(1.0, std::ceil((1 - kRounding) / (fps * dt)));
+    if (!(steps <= kMostSteps)) {
+        throw Error("--fps {}: a frame would be {} steps of {} s; raise --fps or --dt", fps, steps,
+                    dt);
+    }
+    stride = int(steps);
+    dt = 1 / (fps * steps);
+}
+
+}  // namespace springtime::app

@@ -1,0 +1,83 @@
+// Learning at real scale: a cloth of 30 cm and 30 g, held by two corners before a camera.
+#include "handkerchiefs.h"
+
+#include <gtest/gtest.h>
+
+#include "learn/gradient.h"
+#include "learn/lesson.h"
+#include "springtime/capture.h"
+#include "springtime/evaluate.h"
+#include "springtime/train.h"
+
+namespace springtime {
+
+namespace {
+
+const ObserveOptions kCamera{.noise = 0.001, .gaps = 0.03, .gap_seconds = 0.1,
+                             .positions_only = true};
+const ObserveOptions kClear{.positions_only = true};
+
+TrainOptions options_for(const MotionSource& motion)
+{
+    TrainOptions options;
+    const Grid grid = fitting_grid(motion.header);
+    options.grid = {grid.rows, grid.cols, true, true, true, true};
+    options.passes = single_pass(8, {.force = 0, .impulse = 0, .position = 1});
+    options.rounds = 1;
+    options.batch = 16;
+    options.logarithmic = true;
+    options.threads = 2;
+    return options;
+}
+
+// How many times better than a baseline.
+double times(const MotionError& baseline, const MotionError& ours)
+{
+    return baseline.mean / ours.mean;
+}
+
+TEST(Handkerchief, IsLearnedFromOneNoisyTakeAndBeatsWhatNeedsNoLearning)
+{
+    const Cloth truth = handkerchief(7, 100, 300, 0.02);
+    // Particles of 0.6 g: steps of a millisecond would not do.
+    ASSERT_GT(stable_substeps(truth, {}, 1e-3), 1);
+    const MotionSource take = filmed(truth, 30, 4, kCamera, {1});
+    const MotionSource motion = cut_into_pieces(take, pieces_of_a_take(take));
+    TrainOptions options = options_for(motion);
+    ASSERT_EQ(options.grid.rows, 7);
+    options.start = fit_homogeneous(motion, options);
+    const TrainResult result = train(motion, options, nullptr, {});
+    EXPECT_LE(result.validation_rmse, validation_error(motion, options, *options.start));
+    // Other paths, seen as clearly as can be.
+    const MotionSource unseen = filmed(truth, 30, 3, kClear, {7});
+    const int substeps = stable_substeps(result.cloth, unseen.header.environment, unseen.header.dt);
+    const MotionError ours =
+        surrogate_error(result.cloth, unseen, Device::automatic, 2, {}, substeps);
+    EXPECT_GE(times(static_error(result.cloth, unseen), ours), 3);
+    EXPECT_GE(times(handles_error(result.cloth, unseen), ours), 3);
+}
+
+TEST(Handkerchief, StiffnessIsFoundOverFourDecades)
+{
+    // 49 particles of 0.6 g. A homogeneous source, so that there is one answer; the search goes in
+    // half decades from 0.1 to 1000 N/m. Where the cloth hardly stretches, motion tells stiffness
+    // less and less.
+    for (const double k : {1.0, 10.0, 100.0, 1000.0}) {
+        const Cloth truth = handkerchief(7, k, k, 0.05 * 2 * std::sqrt(k * 0.03 / 49));
+        const MotionSource take = filmed(truth, 30, 2.5, kCamera, {1});
+        const MotionSource motion = cut_into_pieces(take, pieces_of_a_take(take));
+        const TrainOptions options = options_for(motion);
+        const Lesson lesson(motion, options);
+        BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 2,
+                               lesson.substeps);
+        const Cloth start = homogeneous_start(lesson, gradient);
+        const double error = gradient.motion_rmse(lesson.validation, parameters_of(start.springs));
+        const double best = gradient.motion_rmse(lesson.validation, parameters_of(truth.springs));
+        if (k <= 100) EXPECT_LE(std::abs(std::log10(start.springs.stiffness[0] / k)), 0.5) << k;
+        EXPECT_LE(error, 1.5 * best) << k;
+    }
+}
+
+}  // namespace
+
+}  // namespace springtime
