@@ -54,7 +54,7 @@ class Exporting:
         seen = json.loads(result.stdout)
         self.assertEqual((seen["format"], seen["frames"], seen["points"], seen["faces"]),
                          ("pc2", 3 * 21, 64, 49))
-        expected = [f"m-{r:06}.{end}" for r in range(3) for end in ("pc2", "rest.obj")]
+        expected = [f"m-{r:06}.{end}" for r in range(3) for end in ("pc2", "pc2.rest.obj")]
         self.assertEqual([name.rsplit("/", 1)[-1] for name in seen["files"]], expected)
         for name in expected:
             self.assertTrue((self.folder / name).is_file())
@@ -81,4 +81,4 @@ class Exporting:
         self.assertIn("stretch_warp", result.stdout)
         self.assertIn("6 N s/m everywhere: weight 1", result.stdout)
         self.assertTrue((self.folder / "run/cloth.ply").is_file())
-        self.assertTrue((self.folder / "run/cloth.ranges.json").is_file())
+        self.assertTrue((self.folder / "run/cloth.ply.ranges.json").is_file())

@@ -26,14 +26,14 @@ TEST(ExportMdd, ReadsBackExactly)
     const Rollout rollout = motion.read(0, 0, 5);
     const ExportReport report =
         export_motion(motion, export_to(ExportFormat::mdd, folder / "m.mdd"));
-    EXPECT_EQ(report.files.back(), folder / "m.rest.obj");
+    EXPECT_EQ(report.files.back(), folder / "m.mdd.rest.obj");
     const std::string bytes = bytes_of(folder / "m.mdd");
     ASSERT_EQ(bytes.size(), 8 + 5 * 4 + 5 * 12 * 12u);
     EXPECT_EQ(values_at<std::int32_t>(bytes, 0, 2, true), (std::vector<std::int32_t>{5, 12}));
     EXPECT_EQ(values_at<float>(bytes, 8, 5, true),
               (std::vector<float>{0, 0.02f, 0.04f, 0.06f, 0.08f}));
     EXPECT_EQ(values_at<float>(bytes, 28, 180, true), rollout.position);
-    expect_rest(folder / "m.rest.obj", motion.header);
+    expect_rest(folder / "m.mdd.rest.obj", motion.header);
 }
 
 TEST(ExportPc2, ReadsBackExactly)
@@ -50,7 +50,7 @@ TEST(ExportPc2, ReadsBackExactly)
     EXPECT_EQ(value_at<float>(bytes, 24), 1);
     EXPECT_EQ(value_at<std::int32_t>(bytes, 28), 5);
     EXPECT_EQ(values_at<float>(bytes, 32, 180), motion.read(0, 0, 5).position);
-    expect_rest(folder / "m.rest.obj", motion.header);
+    expect_rest(folder / "m.pc2.rest.obj", motion.header);
 }
 
 // A cache that begins later still begins at frame 0: it is played from there.
@@ -75,13 +75,13 @@ TEST(ExportMdd, MoreThanItCanCountIsAnError)
 TEST(ExportMdd, AnExistingRestFileIsNotReplacedUnasked)
 {
     const TempFolder folder;
-    write_bytes(folder / "m.rest.obj", "mine");
+    write_bytes(folder / "m.mdd.rest.obj", "mine");
     EXPECT_EQ(error_of([&] {
                   export_motion(small_motion(), export_to(ExportFormat::mdd, folder / "m.mdd"));
               }),
-              (folder / "m.rest.obj").string() +
+              (folder / "m.mdd.rest.obj").string() +
                   ": exists already; replace it with --overwrite, or give another --out");
-    EXPECT_EQ(bytes_of(folder / "m.rest.obj"), "mine");
+    EXPECT_EQ(bytes_of(folder / "m.mdd.rest.obj"), "mine");
 }
 
 }  // namespace

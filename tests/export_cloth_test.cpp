@@ -56,7 +56,7 @@ TEST(ExportCloth, RangesAreInOneFileForAllFormats)
         options.scale = MapScale::logarithmic;
         options.size = 16;
         const ExportReport report = export_cloth(cloth, options);
-        EXPECT_EQ(report.files.back(), folder / (name + ".ranges.json"));
+        EXPECT_EQ(report.files.back(), folder / (name + "." + name + ".ranges.json"));
         const auto ranges = nlohmann::json::parse(bytes_of(report.files.back()));
         EXPECT_EQ(ranges["scale"], "log");
         EXPECT_EQ(ranges["maps"].size(), report.maps.size());
@@ -77,7 +77,7 @@ TEST(ExportCloth, ObjIsTheFlatSheet)
     ASSERT_EQ(mesh.points.size(), 9u);
     EXPECT_EQ(mesh.triangles.size(), 8u);
     EXPECT_EQ(length(mesh.points[2] - Vec3d{1, 0, -1}), 0);  // north-east
-    EXPECT_FALSE(fs::exists(folder / "c.ranges.json"));
+    EXPECT_FALSE(fs::exists(folder / "c.obj.ranges.json"));
     EXPECT_TRUE(report.remarks.front().starts_with("an OBJ file has no place for weight maps"));
 }
 

@@ -217,7 +217,7 @@ class Export(unittest.TestCase):
         found = np.frombuffer(data, ">f4", offset=8 + 4 * frames).reshape(frames, points, 3)
         np.testing.assert_array_equal(found, self.position)
         flat = np.column_stack([self.rest[:, 0] - 2, 0 * self.rest[:, 0], self.rest[:, 1] - 1.25])
-        self.check_mesh(self.folder / "m.rest.obj", flat)
+        self.check_mesh(self.folder / "m.mdd.rest.obj", flat)
         data = self.export("m.h5", "n.pc2").read_bytes()
         self.assertEqual(struct.unpack_from("<12siiffi", data),
                          (b"POINTCACHE2\0", 1, ROWS * COLS, 0, 1, 21))
@@ -227,7 +227,7 @@ class Export(unittest.TestCase):
         source = "m.cloth.json"
         with np.load(self.export(source, "c.npz")) as file:
             maps = {name: file[name] for name in file if file[name].ndim == 1}
-        ranges = json.loads((self.folder / "c.ranges.json").read_text())["maps"]
+        ranges = json.loads((self.folder / "c.npz.ranges.json").read_text())["maps"]
         self.assertEqual(set(maps), set(ranges))
         self.assertTrue({"stretch_warp", "stretch_weft", "stretch", "shear", "bend_warp",
                          "bend_weft", "bend", "damping_stretch"} <= set(maps))

@@ -13,8 +13,8 @@ namespace springtime {
 
 namespace {
 
-const ObserveOptions kCamera{.noise = 0.001, .gaps = 0.03, .gap_seconds = 0.1,
-                             .positions_only = true};
+const ObserveOptions kCamera{
+    .noise = 0.001, .gaps = 0.03, .gap_seconds = 0.1, .positions_only = true};
 const ObserveOptions kClear{.positions_only = true};
 
 TrainOptions options_for(const MotionSource& motion)

@@ -38,7 +38,7 @@ TEST(Plausible, TheRightGridIsFoundAmongAll)
     for (const bool column_order : {false, true}) {
         const ListedGrid truth{{6, 10}, column_order};
         const std::vector<PointFrame> frames{wavy(truth, 0), wavy(truth, 1)};
-        const auto found = fitting_grid(frames, {0.18, 0.1, 1}, 60);
+        const auto found = listed_grid(frames, {0.18, 0.1, 1}, 60);
         ASSERT_TRUE(found);
         EXPECT_EQ(found->grid.rows, 6);
         EXPECT_EQ(found->column_order, column_order);
@@ -49,7 +49,7 @@ TEST(Plausible, PointsInNoOrderFitNoGrid)
 {
     PointFrame frame = wavy({{6, 10}}, 0);
     for (std::size_t i = 0; i < frame.size(); ++i) std::swap(frame[i], frame[(i * 37) % 60]);
-    EXPECT_FALSE(fitting_grid({frame}, {0.18, 0.1, 1}, 60));
+    EXPECT_FALSE(listed_grid({frame}, {0.18, 0.1, 1}, 60));
 }
 
 TEST(Plausible, HangingIsFromTheHeldToTheOthers)

@@ -97,8 +97,8 @@ std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& list
     return points;
 }
 
-std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
-                                       std::size_t points)
+std::optional<ListedGrid> listed_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
+                                      std::size_t points)
 {
     constexpr double kHardly = 0.03;
     std::optional<ListedGrid> best;

@@ -40,8 +40,8 @@ std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& list
 
 // Of all grids over the sheet with as many points, in both orders, the one that is torn least, if
 // it is hardly torn.
-std::optional<ListedGrid> fitting_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
-                                       std::size_t points);
+std::optional<ListedGrid> listed_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
+                                      std::size_t points);
 
 // From the mean place of some points to that of all others, the mean over frames in which both are
 // seen; zero where there is none.

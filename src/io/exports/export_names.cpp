@@ -39,13 +39,13 @@ fs::path default_export_path(const fs::path& input, ExportFormat format, bool mo
 fs::path rest_obj_path(const fs::path& out)
 {
     fs::path path = out;
-    return path.replace_extension(".rest.obj");
+    return path += ".rest.obj";  // exports of other formats have one of their own
 }
 
 fs::path ranges_path(const fs::path& out)
 {
     fs::path path = out;
-    return path.replace_extension(".ranges.json");
+    return path += ".ranges.json";
 }
 
 std::string_view name_of(MapScale scale)

@@ -293,9 +293,9 @@ void add_warnings(ImportReport& report)
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
                            const ImportOptions& options, const ProgressHook& progress)
 {
+    const std::vector<Take> takes = takes_of(files);
     check_options(options);
     check_target(out);
-    const std::vector<Take> takes = takes_of(files);
     if (takes.empty()) throw Error("import: no files; name what is to be read");
     const auto step = [&](double passes_done, std::size_t take, double share) {
         const double done = passes_done + (double(take) + share) / double(takes.size());

@@ -144,7 +144,7 @@ void lay_grid(PointLayout& layout, const std::vector<TakeScan>& scans, const Imp
     const std::vector<PointFrame> samples = all_samples(scans);
     const double torn = torn_share(samples, all, neighbours_on_sheet(all));
     if (torn < kTorn) return;
-    const std::optional<ListedGrid> fitting = fitting_grid(samples, layout.shape.sheet, count);
+    const std::optional<ListedGrid> fitting = listed_grid(samples, layout.shape.sheet, count);
     if (fitting && listing_text(*fitting) == listing_text(listed)) return;
     throw Error(
         "{}: points that are neighbours in a grid of {} x {} lie far apart ({:.0f} % of them more "
