@@ -29,6 +29,11 @@ std::string name_of_unit(double metres)
     return fmt::format("units of {} m", metres);
 }
 
+std::string fold_text(double stretch)
+{
+    return stretch >= 10 ? fmt::format("{:.0f}", stretch) : fmt::format("{:.3g}", stretch);
+}
+
 bool plausible(double stretch)
 {
     return stretch >= kLeastStretch && stretch <= kMostStretch;
@@ -250,9 +255,9 @@ void check_unit(const PointLayout& layout, double stretch, std::string_view sour
         }
     }
     throw Error(
-        "{}: in {} the sheet would be stretched {:.4g}-fold, which no cloth is: a wrong unit or a "
+        "{}: in {} the sheet would be stretched {}-fold, which no cloth is: a wrong unit or a "
         "wrong size of the sheet{}",
-        source, name_of_unit(layout.placing.unit), stretch * layout.placing.unit,
+        source, name_of_unit(layout.placing.unit), fold_text(stretch * layout.placing.unit),
         fitting.empty() ? "; check --unit, --length and --width, or insist with --trust" : fitting);
 }
 
