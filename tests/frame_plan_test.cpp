@@ -12,7 +12,7 @@ namespace {
 FrameStamps stamps_at(std::vector<double> time)
 {
     const std::size_t count = time.size();
-    return {std::move(time), std::vector<bool>(count, false)};
+    return {std::move(time), std::vector<bool>(count, false), std::vector<bool>(count, false)};
 }
 
 std::vector<double> even(std::size_t count, double interval)
@@ -59,7 +59,8 @@ TEST(FramePlan, RepeatsAndTimesThatStandStillAreDropped)
     stamps.repeated[3] = true;
     const FramePlan plan = plan_frames(stamps, 0.1, "test");
     EXPECT_EQ(plan.kept, (std::vector<bool>{true, true, false, false, true, false, true}));
-    EXPECT_EQ(plan.duplicates, 3u);
+    EXPECT_EQ(plan.duplicates, 1u);
+    EXPECT_EQ(plan.backward, 2u);
     EXPECT_EQ(plan.lost, 1u);  // what was at 0.2 s
 }
 
@@ -89,6 +90,35 @@ TEST(FramePlan, AnotherRateIsResampled)
     const FramePlan plan = plan_frames(stamps_at(even(101, 0.01)), 1.0 / 60, "test");
     EXPECT_TRUE(plan.resampled);
     EXPECT_EQ(plan.frame_count, 61u);
+}
+
+TEST(FramePlan, EmptyEndsAreTrimmed)
+{
+    FrameStamps stamps = stamps_at(even(20, 0.1));
+    for (const std::size_t i : {0, 1, 7, 19}) stamps.empty[i] = true;
+    const FramePlan plan = plan_frames(stamps, 0, "test");
+    EXPECT_EQ(plan.trimmed, 3u);
+    EXPECT_NEAR(plan.start, 0.2, 1e-12);
+    EXPECT_EQ(plan.frame_count, 17u);
+    EXPECT_TRUE(plan.kept[7]);
+}
+
+TEST(FramePlan, TimesThatCannotBeAreRefused)
+{
+    std::vector<double> reset = even(40, 0.1);
+    for (std::size_t i = 20; i < 40; ++i) reset[i] -= 2;
+    EXPECT_NE(error_of([&] {
+                  plan_frames(stamps_at(reset), 0, "a.csv");
+              }).find("time does not go on in 20 of 40 frames, first from 1.9"),
+              std::string::npos);
+    std::vector<double> glitch = even(40, 0.1);
+    glitch.back() = 1000;
+    EXPECT_NE(error_of([&] { plan_frames(stamps_at(glitch), 0, "a.csv"); }).find("would be absent"),
+              std::string::npos);
+    EXPECT_NE(error_of([&] {
+                  plan_frames(stamps_at(even(40, 33)), 0, "a.csv");
+              }).find("are they in milliseconds?"),
+              std::string::npos);
 }
 
 TEST(FramePlan, TooFewFramesAreRefused)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "data/outliers.h"
 
@@ -22,6 +23,13 @@ PointFrame wavy(const ListedGrid& listed, double phase, double spacing = 0.02)
     return frame;
 }
 
+std::vector<int> all_points()
+{
+    std::vector<int> points(60);
+    std::iota(points.begin(), points.end(), 0);
+    return points;
+}
+
 TEST(Plausible, StretchIsTheRatioOfDistances)
 {
     const ListedGrid listed{{6, 9}};
@@ -38,7 +46,7 @@ TEST(Plausible, TheRightGridIsFoundAmongAll)
     for (const bool column_order : {false, true}) {
         const ListedGrid truth{{6, 10}, column_order};
         const std::vector<PointFrame> frames{wavy(truth, 0), wavy(truth, 1)};
-        const auto found = listed_grid(frames, {0.18, 0.1, 1}, 60);
+        const auto found = listed_grid(frames, {0.18, 0.1, 1}, 60, all_points());
         ASSERT_TRUE(found);
         EXPECT_EQ(found->grid.rows, 6);
         EXPECT_EQ(found->column_order, column_order);
@@ -49,7 +57,7 @@ TEST(Plausible, PointsInNoOrderFitNoGrid)
 {
     PointFrame frame = wavy({{6, 10}}, 0);
     for (std::size_t i = 0; i < frame.size(); ++i) std::swap(frame[i], frame[(i * 37) % 60]);
-    EXPECT_FALSE(listed_grid({frame}, {0.18, 0.1, 1}, 60));
+    EXPECT_FALSE(listed_grid({frame}, {0.18, 0.1, 1}, 60, all_points()));
 }
 
 TEST(Plausible, HangingIsFromTheHeldToTheOthers)

@@ -20,6 +20,7 @@ struct ImportArguments {
     std::vector<std::string> files;
     std::string out = "motion.h5", grid, rest, unit = "auto", velocities = "estimate";
     bool raw_handles = false, overwrite = false;
+    bool rest_given = false;  // on the command line, not in a file beside the data
     const CLI::App* app = nullptr;
 };
 
@@ -39,12 +40,17 @@ fs::path first_file(const std::vector<std::string>& given)
     return {};
 }
 
+fs::path folder_of(const fs::path& data)
+{
+    return fs::is_directory(data) ? data : data.parent_path();
+}
+
 // What lies beside the data: NAME.toml for NAME.csv, else import.toml in its folder.
 std::string beside_the_data(const std::vector<std::string>& given)
 {
     const fs::path file = first_file(given);
     if (file.empty()) return {};
-    const fs::path folder = fs::is_directory(file) ? file : file.parent_path();
+    const fs::path folder = folder_of(file);
     const fs::path own = fs::path(file).replace_extension(".toml");
     if (!fs::is_directory(file) && fs::is_regular_file(own)) return own.string();
     const fs::path common = folder / "import.toml";
@@ -68,11 +74,11 @@ double unit_from(const std::string& text)
     throw Error("--unit '{}': give m, cm, mm, in, ft, a number of metres, or auto", text);
 }
 
-// A rest file named in a configuration lies beside the data rather than where the user stands.
+// A rest file that is named beside the data lies there, not where the user stands.
 fs::path rest_from(const ImportArguments& arguments)
 {
-    if (arguments.rest.empty() || fs::exists(arguments.rest)) return arguments.rest;
-    const fs::path beside = fs::path(arguments.files.front()).parent_path() / arguments.rest;
+    if (arguments.rest.empty() || arguments.rest_given) return arguments.rest;
+    const fs::path beside = folder_of(arguments.files.front()) / arguments.rest;
     return fs::exists(beside) ? beside : fs::path(arguments.rest);
 }
 
@@ -218,7 +224,11 @@ Verb add_import(CLI::App& root)
     add_environment(*verb, arguments->environment);
     verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
     add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_import(*arguments); }, {}, {}, beside_the_data};
+    const auto beside = [arguments](const std::vector<std::string>& given) {
+        arguments->rest_given = has_argument(given, "rest");
+        return beside_the_data(given);
+    };
+    return {verb, [arguments] { return run_import(*arguments); }, {}, {}, beside};
 }
 
 }  // namespace springtime::app

@@ -6,13 +6,13 @@ namespace springtime::app {
 
 namespace {
 
-std::string list_text(const std::vector<int>& landmarks)
+std::string list_text(const ImportReport& report, const std::vector<int>& landmarks)
 {
     constexpr std::size_t kMost = 12;
     if (landmarks.empty()) return "none";
     std::string text;
     for (std::size_t i = 0; i < std::min(kMost, landmarks.size()); ++i) {
-        text += fmt::format("{}{}", i > 0 ? ", " : "", landmarks[i]);
+        text += (i > 0 ? ", " : "") + report.labels[std::size_t(landmarks[i])];
     }
     if (landmarks.size() > kMost) text += fmt::format(" and {} more", landmarks.size() - kMost);
     return text;
@@ -37,7 +37,16 @@ std::string take_text(const ImportReport& report, const TakeReport& take)
     for (const std::string& remark : take.remarks) line(remark);
     if (take.duplicates > 0)
         line(fmt::format("{} frames repeat the one before: dropped", take.duplicates));
-    if (take.lost > 0) line(fmt::format("{} frames are absent from the file: gaps now", take.lost));
+    if (take.backward > 0) {
+        line(fmt::format("{} frames come no later than one before: dropped", take.backward));
+    }
+    if (take.trimmed > 0) {
+        line(fmt::format("{} frames at the ends show no point: left out", take.trimmed));
+    }
+    if (take.lost > 0) {
+        line(
+            fmt::format("{} frames are absent from the file or were dropped: gaps now", take.lost));
+    }
     if (take.empty > 0) line(fmt::format("{} frames show no point: gaps", take.empty));
     if (take.resampled) {
         line(fmt::format(
@@ -51,15 +60,21 @@ std::string take_text(const ImportReport& report, const TakeReport& take)
     }
     if (take.outlier_count > 0) {
         const Outlier& first = take.outliers.front();
-        line(fmt::format("{} outliers ({:.2g} %), the first in frame {}, landmark {}, {} off: {}",
+        line(fmt::format("{} outliers ({:.2g} %), the first in frame {}, point {}, {} off: {}",
                          take.outlier_count,
                          100 * double(take.outlier_count) / observations(report, take), first.frame,
-                         first.landmark, length_text(first.off),
+                         report.labels[std::size_t(first.landmark)], length_text(first.off),
                          report.outliers_kept ? "kept" : "gaps now"));
     }
     if (take.smoothing > 0) {
         line(fmt::format("driven paths smoothed by quadratics through five frames: {} rms change",
                          length_text(take.smoothing)));
+    }
+    if (take.bridged > 0) {
+        line(
+            fmt::format("driven points are missing {} times, {} frames at most: their paths go "
+                        "straight through",
+                        take.bridged, take.longest_bridge));
     }
     if (take.pin_motion > 0) {
         line(fmt::format("pinned points stand at their median place: seen {} rms from it",
@@ -93,8 +108,8 @@ std::string import_text(const ImportReport& report, const std::string& out)
     row("stretch", fmt::format("neighbours are {:.3g} times as far apart as in the flat sheet "
                                "(median)",
                                report.stretch));
-    row("pinned", list_text(report.pinned));
-    row("driven", list_text(report.driven));
+    row("pinned", list_text(report, report.pinned));
+    row("driven", list_text(report, report.driven));
     row("velocities",
         header.velocities
             ? "those of the file"
@@ -119,6 +134,10 @@ nlohmann::json import_json(const ImportReport& report, const std::string& out)
                          {"frames_read", take.frames_read},
                          {"frames", take.frame_count},
                          {"duplicates", take.duplicates},
+                         {"backward", take.backward},
+                         {"trimmed", take.trimmed},
+                         {"bridged", take.bridged},
+                         {"late", take.late},
                          {"lost", take.lost},
                          {"empty", take.empty},
                          {"resampled", take.resampled},
@@ -145,6 +164,7 @@ nlohmann::json import_json(const ImportReport& report, const std::string& out)
             {"stretch", report.stretch},
             {"pinned", report.pinned},
             {"driven", report.driven},
+            {"labels", report.labels},
             {"velocities", header.velocities},
             {"gaps", header.gaps},
             {"takes", takes},

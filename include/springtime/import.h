@@ -61,7 +61,9 @@ struct TakeReport {
     std::string source, format;
     std::size_t frames_read = 0, frame_count = 0;  // in the file, and in the motion
     std::size_t duplicates = 0;                    // frames that repeat the one before: dropped
-    std::size_t lost = 0;                          // frames that the file leaves out: gaps now
+    std::size_t backward = 0;                      // frames no later than one before: dropped
+    std::size_t trimmed = 0;                       // frames at both ends that show nothing: dropped
+    std::size_t lost = 0;                          // frames that are absent or dropped: gaps now
     std::size_t empty = 0;                         // frames that show no point
     bool resampled = false;                        // uneven time stamps
     double jitter = 0;                             // by how much, in frames
@@ -69,6 +71,9 @@ struct TakeReport {
     std::size_t outlier_count = 0;
     std::vector<Outlier> outliers;  // the first of them
     double smoothing = 0;           // root mean square change of driven paths [m]
+    // Frames in which a driven point is missing and its path goes on straight; the longest run.
+    std::size_t bridged = 0, longest_bridge = 0;
+    std::size_t late = 0;   // frames from the start until every point has been seen
     double pin_motion = 0;  // root mean square distance of pinned points from their place [m]
     std::vector<std::string> remarks;
 };
@@ -76,6 +81,7 @@ struct TakeReport {
 struct ImportReport {
     MotionHeader header;
     std::vector<int> pinned, driven;  // landmarks
+    std::vector<std::string> labels;  // of landmarks: their numbers and names in the file
     double unit = 1;                  // [m]
     std::string unit_reason, up, up_reason, rest_reason;
     // Median distance between neighbours, of that in the flat sheet: about 1, less when crumpled.

@@ -32,10 +32,57 @@ void keep_frames(const FrameStamps& stamps, FramePlan& plan)
             const bool rests = time[end - 1] - time[i > 0 ? i - 1 : 0] >= kRest;
             for (std::size_t f = i; f < end && !rests; ++f) plan.kept[f] = false;
         }
-        if (!(time[i] > last)) plan.kept[i] = false;
+        const bool backward = !(time[i] > last);
+        plan.duplicates += !plan.kept[i];
+        plan.backward += plan.kept[i] && backward;
+        if (backward) plan.kept[i] = false;
         if (plan.kept[i]) last = time[i];
     }
-    plan.duplicates = std::size_t(std::count(plan.kept.begin(), plan.kept.end(), false));
+}
+
+// Frames at both ends that show nothing.
+void trim(const FrameStamps& stamps, FramePlan& plan)
+{
+    const auto strike = [&](std::size_t i) {
+        plan.trimmed += plan.kept[i];
+        plan.kept[i] = false;
+    };
+    std::size_t first = 0, end = stamps.empty.size();
+    while (first < end && stamps.empty[first]) strike(first++);
+    while (end > first && stamps.empty[end - 1]) strike(--end);
+}
+
+// What time stamps cannot be.
+void check_times(const FrameStamps& stamps, const FramePlan& plan, const std::vector<double>& kept,
+                 bool prescribed, std::string_view source)
+{
+    if (plan.backward > 2 && 20 * plan.backward > stamps.time.size()) {
+        std::size_t at = 1;
+        while (at + 1 < stamps.time.size() && stamps.time[at] > stamps.time[at - 1]) ++at;
+        throw Error(
+            "{}: time does not go on in {} of {} frames, first from {} s to {} s in frame {}; mend "
+            "the "
+            "stamps, or cut the file there into takes",
+            source, plan.backward, stamps.time.size(), stamps.time[at - 1], stamps.time[at], at);
+    }
+    const double frames = (kept.back() - kept.front()) / plan.interval + 1;
+    if (frames > 3 * double(kept.size()) + 100 && !prescribed) {
+        std::size_t at = 1;
+        for (std::size_t i = 1; i < kept.size(); ++i) {
+            if (kept[i] - kept[i - 1] > kept[at] - kept[at - 1]) at = i;
+        }
+        throw Error(
+            "{}: {:.0f} of {:.0f} frames would be absent: the time goes from {} s to {} s between "
+            "two of them; mend that stamp, or cut the file there into takes",
+            source, frames - double(kept.size()), frames, kept[at - 1], kept[at]);
+    }
+    const double rate = 1 / plan.interval;
+    if ((rate < 1 || rate > 20000) && !prescribed) {
+        throw Error(
+            "{}: {:.3g} frames per second by its times, which no camera has; are they in "
+            "milliseconds? Name the unit in the header (time [ms]), or give --fps",
+            source, rate);
+    }
 }
 
 // Usual time between frames, then the mean with lost frames counted.
@@ -77,6 +124,7 @@ FramePlan plan_frames(const FrameStamps& stamps, double interval, std::string_vi
     constexpr double kEven = 0.02, kMostFrames = 1e9;
     FramePlan plan;
     keep_frames(stamps, plan);
+    trim(stamps, plan);
     const std::vector<double> time = kept_times(stamps, plan);
     if (stamps.time.size() < kLeastFrames) {
         throw Error("{}: {} frame{}; motion needs at least {}", source, stamps.time.size(),
@@ -84,12 +132,13 @@ FramePlan plan_frames(const FrameStamps& stamps, double interval, std::string_vi
     }
     if (time.size() < kLeastFrames) {
         throw Error(
-            "{}: {} of {} frames repeat the one before or come no later than it; at least {} "
-            "different ones are needed",
-            source, plan.duplicates, stamps.time.size(), kLeastFrames);
+            "{}: {} of {} frames repeat the one before, {} come no later than it and {} show "
+            "nothing; at least {} others are needed",
+            source, plan.duplicates, stamps.time.size(), plan.backward, plan.trimmed, kLeastFrames);
     }
     plan.interval = interval > 0 ? interval : mean_interval(time);
     plan.start = time.front();
+    check_times(stamps, plan, time, interval > 0, source);
     const double frames = std::floor((time.back() - plan.start) / plan.interval + 0.5) + 1;
     if (!(frames < kMostFrames)) {
         throw Error("{}: {} s at frames of {} s are {} frames; check the time stamps", source,

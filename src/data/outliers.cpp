@@ -30,8 +30,8 @@ void add_wobbles(const PointFrame& before, const PointFrame& now, const PointFra
     }
 }
 
-OutlierFinder::OutlierFinder(const std::vector<SheetPoint>& rest, double usual_wobble)
-    : usual_wobble_(usual_wobble), neighbours_(rest.size())
+OutlierFinder::OutlierFinder(const std::vector<SheetPoint>& rest, double most_wobble)
+    : most_wobble_(most_wobble), neighbours_(rest.size())
 {
     for (const auto& [a, b] : neighbours_on_sheet(rest)) {
         const double distance = std::hypot(rest[b].u - rest[a].u, rest[b].v - rest[a].v);
@@ -48,7 +48,7 @@ double OutlierFinder::jump(const PointFrame* before, const PointFrame& now, cons
     const double off = wobble(x0, now[point], x2);
     double spacing = HUGE_VAL;
     for (const Neighbour& n : neighbours_[point]) spacing = std::min(spacing, n.distance);
-    const double allowed = std::max({15 * usual_wobble_, 0.2 * spacing, 3 * 0.5 * length(x2 - x0)});
+    const double allowed = std::max({8 * most_wobble_, 0.2 * spacing, 3 * 0.5 * length(x2 - x0)});
     return off > allowed ? off : 0;
 }
 

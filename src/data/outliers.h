@@ -13,14 +13,14 @@ void add_wobbles(const PointFrame& before, const PointFrame& now, const PointFra
                  std::vector<double>& to);
 
 // Points that cannot be where they were seen, by two rules. In time: a point is off the middle
-// between the frames before and after by more than 15 times the usual, a fifth of the distance to
-// its neighbours on the sheet, and three times what it moves between those frames: it jumps there
-// and back. On the sheet: it is more than twice as far as in the flat sheet from more than half of
-// at least three neighbours: a cloth tears before it stretches so.
+// between the frames before and after by more than 8 times what most are, a fifth of the distance
+// to its neighbours on the sheet, and three times what it moves between those frames: it jumps
+// there and back. On the sheet: it is more than twice as far as in the flat sheet from more than
+// half of at least three neighbours: a cloth tears before it stretches so.
 class OutlierFinder {
   public:
-    // `usual_wobble`: the median of what add_wobbles() collects.
-    OutlierFinder(const std::vector<SheetPoint>& rest, double usual_wobble);
+    // `most_wobble`: what nine in ten of those that add_wobbles() collects stay below.
+    OutlierFinder(const std::vector<SheetPoint>& rest, double most_wobble);
 
     struct Found {
         int point;
@@ -39,7 +39,7 @@ class OutlierFinder {
         int point;
         double distance;  // in the flat sheet [m]
     };
-    double usual_wobble_;
+    double most_wobble_;
     std::vector<std::vector<Neighbour>> neighbours_;
 };
 

@@ -98,19 +98,25 @@ std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& list
 }
 
 std::optional<ListedGrid> listed_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
-                                      std::size_t points)
+                                      std::size_t count, const std::vector<int>& points)
 {
     constexpr double kHardly = 0.03;
     std::optional<ListedGrid> best;
-    double least = kHardly;
-    for (std::size_t rows = 2; rows * 2 <= points; ++rows) {
-        if (points % rows != 0) continue;
+    double least = HUGE_VAL;
+    for (std::size_t rows = 2; rows * 2 <= count; ++rows) {
+        if (count % rows != 0) continue;
         for (const bool column_order : {false, true}) {
-            const ListedGrid listed{{int(rows), int(points / rows)}, column_order};
-            const std::vector<SheetPoint> rest = listed_points(sheet, listed);
-            const double torn = torn_share(frames, rest, neighbours_on_sheet(rest));
-            if (torn >= least) continue;
-            least = torn;
+            const ListedGrid listed{{int(rows), int(count / rows)}, column_order};
+            const std::vector<SheetPoint> all = listed_points(sheet, listed);
+            std::vector<SheetPoint> rest;
+            for (const int p : points) rest.push_back(all[std::size_t(p)]);
+            const std::vector<Link> links = neighbours_on_sheet(rest);
+            if (torn_share(frames, rest, links) > kHardly) continue;
+            const std::vector<double> lengths = stretches(frames, rest, links);
+            if (lengths.empty()) continue;
+            const double unlike = quantile(lengths, 0.9) / quantile(lengths, 0.1);
+            if (!(unlike < least)) continue;
+            least = unlike;
             best = listed;
         }
     }

@@ -38,10 +38,10 @@ struct ListedGrid {
 };
 std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& listed);
 
-// Of all grids over the sheet with as many points, in both orders, the one that is torn least, if
-// it is hardly torn.
+// Of all grids over the sheet with as many points, in both orders, and hardly torn, the one whose
+// links are stretched most alike. `points` are those that frames show, numbers in the list.
 std::optional<ListedGrid> listed_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
-                                      std::size_t points);
+                                      std::size_t count, const std::vector<int>& points);
 
 // From the mean place of some points to that of all others, the mean over frames in which both are
 // seen; zero where there is none.

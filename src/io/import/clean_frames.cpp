@@ -8,13 +8,13 @@
 namespace springtime {
 
 CleanFrames::CleanFrames(const TakeScan& scan, const FramePlan& plan, const PointLayout& layout,
-                         const ImportOptions& options, double usual_wobble)
+                         const ImportOptions& options, double most_wobble)
     : plan_(plan),
       layout_(layout),
       options_(options),
       reader_(open_tracks(scan.take, {options.csv_layout, options.array})),
       clock_(reader_->info(), options),
-      finder_(layout.shape.rest, usual_wobble)
+      finder_(layout.shape.rest, most_wobble)
 {
 }
 
@@ -28,7 +28,7 @@ std::optional<CleanFrames::Timed> CleanFrames::read()
         if (in_file_ == plan_.kept.size()) break;
         if (!plan_.kept[in_file_++]) continue;
         const auto take = [&](const std::vector<double>& numbers, PointFrame& to) {
-            to = layout_.landmarks(points_of(numbers));
+            to = points_of(numbers, layout_.points);
             for (Vec3d& a : to) a = layout_.placing(a);
         };
         take(frame.position, timed.position);
@@ -62,7 +62,7 @@ void CleanFrames::strike_outliers(Timed& now, const Timed* after)
         if (outliers_.size() < kMostNamed) {
             outliers_.push_back({std::size_t(std::max(0.0, frame)), landmark, off});
         }
-        if (options_.keep_outliers) continue;
+        if (options_.keep_outliers || options_.trust) continue;
         now.position[std::size_t(landmark)] = kMissingPoint;
         if (!now.velocity.empty()) now.velocity[std::size_t(landmark)] = kMissingPoint;
     }

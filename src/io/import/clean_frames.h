@@ -12,7 +12,7 @@ namespace springtime {
 class CleanFrames {
   public:
     CleanFrames(const TakeScan& scan, const FramePlan& plan, const PointLayout& layout,
-                const ImportOptions& options, double usual_wobble);
+                const ImportOptions& options, double most_wobble);
 
     struct Frame {
         PointFrame position;

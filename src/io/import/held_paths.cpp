@@ -1,5 +1,6 @@
 #include "io/import/held_paths.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/quantile.h"
@@ -34,6 +35,17 @@ void bridge_gaps(PointFrame& path)
         before = f;
     }
     for (std::size_t f = before + 1; f < path.size(); ++f) path[f] = path[before];
+}
+
+// The longest run of frames that do not show the point.
+std::size_t longest_gap(const PointFrame& path)
+{
+    std::size_t longest = 0, run = 0;
+    for (const Vec3d& x : path) {
+        run = is_seen(x) ? 0 : run + 1;
+        longest = std::max(longest, run);
+    }
+    return longest;
 }
 
 // The path as a rollout of one landmark, whose states are estimates.
@@ -80,7 +92,8 @@ std::vector<Vec3d> HeldPaths::driven_path(std::size_t held, double frame_interva
     return path;
 }
 
-Handles HeldPaths::handles(double frame_interval, bool smooth, TakeReport& report) const
+Handles HeldPaths::handles(double frame_interval, bool smooth,
+                           const std::function<std::string(int)>& label, TakeReport& report) const
 {
     Handles handles;
     handles.particles = landmarks_;
@@ -93,10 +106,14 @@ Handles HeldPaths::handles(double frame_interval, bool smooth, TakeReport& repor
         std::size_t seen = 0;
         for (const Vec3d& x : paths_[h]) seen += is_seen(x);
         if (seen == 0) {
-            throw Error("{}: point {} is held, but no frame shows it; hold another", report.source,
-                        landmarks_[h]);
+            throw Error(
+                "{}: point {} is held, but no frame shows it, or only as an outlier; hold "
+                "another",
+                report.source, label(landmarks_[h]));
         }
         if (h >= pinned_count_) {
+            report.bridged += frames - seen;
+            report.longest_bridge = std::max(report.longest_bridge, longest_gap(paths_[h]));
             places.push_back(driven_path(h, frame_interval, smooth, smoothed));
             continue;
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "data/point_frame.h"
@@ -17,9 +18,10 @@ class HeldPaths {
 
     // Pinned landmarks stand at the median of their places. Driven ones follow their observed
     // paths, straight through gaps; smoothed, by the quadratic through the five nearest frames that
-    // show them, as Rollout::state() has it. Throws Error naming `source` for a held landmark that
-    // no frame shows.
-    Handles handles(double frame_interval, bool smooth, TakeReport& report) const;
+    // show them, as Rollout::state() has it. Frames in which a driven one is missing are counted in
+    // the report. Throws Error for a held landmark that no frame shows, by what `label` calls it.
+    Handles handles(double frame_interval, bool smooth,
+                    const std::function<std::string(int)>& label, TakeReport& report) const;
 
   private:
     std::vector<Vec3d> driven_path(std::size_t held, double frame_interval, bool smooth,

@@ -46,6 +46,17 @@ void check_options(const ImportOptions& options)
     check_environment(options.environment);
 }
 
+// A rest shape may lie among the frames, but is none.
+std::vector<Take> without(std::vector<Take> takes, const fs::path& rest)
+{
+    std::error_code none;  // where one of them is not there they are not the same
+    for (Take& take : takes) {
+        std::erase_if(take, [&](const fs::path& file) { return fs::equivalent(file, rest, none); });
+    }
+    std::erase_if(takes, [](const Take& take) { return take.empty(); });
+    return takes;
+}
+
 // ---- All takes together ----
 
 void check_same_points(const std::vector<TakeScan>& scans)
@@ -62,6 +73,12 @@ void check_same_points(const std::vector<TakeScan>& scans)
                 "motion show the same points in the same order",
                 scan.info.source, first.source);
         }
+        if (scan.info.unit != first.unit || scan.info.up != first.up) {
+            throw Error(
+                "{}: says that it has another unit or up axis than {}; convert one, or import them "
+                "apart",
+                scan.info.source, first.source);
+        }
     }
 }
 
@@ -69,17 +86,15 @@ void check_all_seen(const std::vector<TakeScan>& scans, const PointLayout& layou
 {
     for (const TakeScan& scan : scans) {
         std::vector<int> never;
-        for (const int p : layout.points) {
-            if (scan.seen[std::size_t(p)] == 0) never.push_back(p);
+        for (std::size_t l = 0; l < scan.seen.size(); ++l) {
+            if (scan.seen[l] == 0) never.push_back(int(l));
         }
         if (never.empty()) continue;
-        const int p = never.front();
         throw Error(
-            "{}: point {}{} is missing in all {} frames{}; leave it out with --drop particle:{}",
-            scan.info.source, p,
-            scan.info.names.empty() ? "" : fmt::format(" ({})", scan.info.names[std::size_t(p)]),
-            scan.stamps.time.size(),
-            never.size() > 1 ? fmt::format(", and so are {} others", never.size() - 1) : "", p);
+            "{}: point {} is missing in all {} frames{}; leave it out with --drop particle:{}",
+            scan.info.source, layout.label(never.front()), scan.stamps.time.size(),
+            never.size() > 1 ? fmt::format(", and so are {} others", never.size() - 1) : "",
+            layout.points[std::size_t(never.front())]);
     }
 }
 
@@ -115,25 +130,24 @@ std::vector<FramePlan> plan_takes(const std::vector<TakeScan>& scans, const Impo
     return plans;
 }
 
-bool any_gaps(const std::vector<TakeScan>& scans, const std::vector<FramePlan>& plans,
-              const PointLayout& layout)
+bool any_gaps(const std::vector<TakeScan>& scans, const std::vector<FramePlan>& plans)
 {
     for (std::size_t t = 0; t < scans.size(); ++t) {
         if (plans[t].lost > 0 || plans[t].resampled) return true;
-        for (const int p : layout.points) {
-            if (scans[t].seen[std::size_t(p)] < scans[t].stamps.time.size()) return true;
+        for (const std::size_t seen : scans[t].seen) {
+            if (seen < scans[t].stamps.time.size()) return true;
         }
     }
     return false;
 }
 
-double usual_wobble(const std::vector<TakeScan>& scans, const PointLayout& layout)
+double most_wobble(const std::vector<TakeScan>& scans, const PointLayout& layout)
 {
     std::vector<double> all;
     for (const TakeScan& scan : scans) {
         all.insert(all.end(), scan.wobbles.begin(), scan.wobbles.end());
     }
-    return all.empty() ? 0 : layout.placing.unit * quantile(all, 0.5);
+    return all.empty() ? 0 : layout.placing.unit * quantile(all, 0.9);
 }
 
 MotionHeader header_of(const std::vector<TakeScan>& scans, const std::vector<FramePlan>& plans,
@@ -158,8 +172,9 @@ MotionHeader header_of(const std::vector<TakeScan>& scans, const std::vector<Fra
     header.velocities =
         options.file_velocities && std::all_of(scans.begin(), scans.end(),
                                                [](const TakeScan& s) { return s.info.velocities; });
-    // Outliers are found while frames are written, and become gaps.
-    header.gaps = any_gaps(scans, plans, layout) || !options.keep_outliers;
+    // Outliers are found while frames are written, and become gaps, as points without a velocity
+    // do.
+    header.gaps = any_gaps(scans, plans) || !options.keep_outliers || header.velocities;
     return header;
 }
 
@@ -190,6 +205,8 @@ struct Writing {
         take.frames_read = scans[t].stamps.time.size();
         take.frame_count = plan.frame_count;
         take.duplicates = plan.duplicates;
+        take.backward = plan.backward;
+        take.trimmed = plan.trimmed;
         take.lost = plan.lost;
         take.empty = scans[t].empty;
         take.resampled = plan.resampled;
@@ -203,8 +220,11 @@ struct Writing {
         constexpr std::size_t kPieceBytes = 8 << 20;
         const FramePlan& plan = plans[t];
         TakeReport take = take_report(t);
-        CleanFrames frames(scans[t], plan, layout, options, wobble);
+        ImportOptions stored = options;
+        stored.file_velocities = report.header.velocities;  // of all takes or of none
+        CleanFrames frames(scans[t], plan, layout, stored, wobble);
         HeldPaths held(report.pinned, report.driven);
+        std::vector<bool> seen(layout.points.size(), false);
         const std::size_t most =
             std::max<std::size_t>(1, kPieceBytes / (12 * layout.points.size()));
         writer.append(plan.frame_count, [&](std::size_t first, std::size_t count) {
@@ -215,10 +235,17 @@ struct Writing {
                 append(piece.position, frame.position);
                 if (report.header.velocities) append(piece.velocity, frame.velocity);
                 held.add(frame.position);
+                for (std::size_t l = 0; l < seen.size(); ++l) {
+                    if (seen[l] || !is_seen(frame.position[l])) continue;
+                    seen[l] = true;
+                    take.late = std::max(take.late, first + f);
+                }
                 if (f % 64 == 0) progress(frames.share());
             }
             if (first + piece.frame_count == plan.frame_count) {
-                piece.handles = held.handles(plan.interval, options.smooth_handles, take);
+                piece.handles = held.handles(
+                    plan.interval, options.smooth_handles,
+                    [&](int landmark) { return layout.label(landmark); }, take);
             }
             return piece;
         });
@@ -237,15 +264,20 @@ std::vector<int> held_landmarks(const ImportReport& report)
 }
 
 // What is known before anything is written.
-ImportReport report_of(const PointLayout& layout, const ImportOptions& options)
+ImportReport report_of(const PointLayout& layout, const TrackInfo& info,
+                       const ImportOptions& options)
 {
     ImportReport report;
-    report.pinned = landmarks_named(layout, options.pinned, "--pinned");
-    report.driven = landmarks_named(layout, options.driven, "--driven");
+    report.pinned = landmarks_named(layout, info, options.pinned, "--pinned");
+    report.driven = landmarks_named(layout, info, options.driven, "--driven");
+    for (std::size_t l = 0; l < layout.points.size(); ++l) {
+        report.labels.push_back(layout.label(int(l)));
+    }
+    report.warnings = layout.warnings;
     for (const int l : report.driven) {
         if (!std::binary_search(report.pinned.begin(), report.pinned.end(), l)) continue;
         throw Error("point {} is both --pinned and --driven; it is one or the other",
-                    layout.points[std::size_t(l)]);
+                    layout.label(l));
     }
     report.unit = layout.placing.unit;
     report.unit_reason = layout.unit_reason;
@@ -254,11 +286,11 @@ ImportReport report_of(const PointLayout& layout, const ImportOptions& options)
     report.rest_reason = layout.rest_reason;
     report.rest_strain = layout.strain;
     report.stretch = layout.stretch;
-    report.outliers_kept = options.keep_outliers;
+    report.outliers_kept = options.keep_outliers || options.trust;
     return report;
 }
 
-void add_warnings(ImportReport& report)
+void add_warnings(ImportReport& report, const ImportOptions& options)
 {
     const double side = std::sqrt(report.header.sheet.length * report.header.sheet.width);
     const auto warn = [&](std::string text) { report.warnings.push_back(std::move(text)); };
@@ -269,6 +301,20 @@ void add_warnings(ImportReport& report)
     }
     for (const TakeReport& take : report.takes) {
         const double observations = double(take.frame_count * report.header.landmark_count());
+        const double interval = report.header.frame_interval();
+        if (take.late > 2) {
+            warn(fmt::format(
+                "{}: some point is not seen before frame {}, so that the start of the motion is a "
+                "guess; begin later, with --from {:.3g}",
+                take.source, take.late, options.from + double(take.late) * interval));
+        }
+        if (double(take.longest_bridge) * interval > 0.1) {
+            warn(fmt::format(
+                "{}: a driven point is missing for {:.2g} s at a time, and its path is drawn "
+                "straight "
+                "through; leave that out with --from and --until, or cut the take there",
+                take.source, double(take.longest_bridge) * interval));
+        }
         if (take.pin_motion > 0.02 * side) {
             warn(fmt::format(
                 "{}: pinned points move by {:.3g} m (rms); if they were moved, name them with "
@@ -293,7 +339,7 @@ void add_warnings(ImportReport& report)
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
                            const ImportOptions& options, const ProgressHook& progress)
 {
-    const std::vector<Take> takes = takes_of(files);
+    const std::vector<Take> takes = without(takes_of(files), options.rest);
     check_options(options);
     check_target(out);
     if (takes.empty()) throw Error("import: no files; name what is to be read");
@@ -309,12 +355,12 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
     const std::vector<FramePlan> plans = plan_takes(scans, options);
     const PointLayout layout = lay_out(scans, options);
     check_all_seen(scans, layout);
-    ImportReport report = report_of(layout, options);
+    ImportReport report = report_of(layout, scans.front().info, options);
     if (!options.trust) {
         check_hanging(scans, layout, held_landmarks(report), options.environment);
     }
     report.header = header_of(scans, plans, layout, options);
-    Writing writing{scans, plans, layout, options, report, usual_wobble(scans, layout), {}};
+    Writing writing{scans, plans, layout, options, report, most_wobble(scans, layout), {}};
     try {
         MotionWriter writer(out, report.header);
         for (std::size_t t = 0; t < scans.size(); ++t) {
@@ -327,7 +373,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         fs::remove(part_path(out), ignored);
         throw;
     }
-    add_warnings(report);
+    add_warnings(report, options);
     return report;
 }
 

@@ -48,74 +48,26 @@ std::vector<PointFrame> all_samples(const std::vector<TakeScan>& scans)
     return samples;
 }
 
-std::vector<PointFrame> landmarks_of(const std::vector<PointFrame>& frames,
-                                     const PointLayout& layout)
-{
-    std::vector<PointFrame> result;
-    for (const PointFrame& frame : frames) result.push_back(layout.landmarks(frame));
-    return result;
-}
-
-// ---- Which points ----
-
-// The number in the file of a point that a name of the file stands for, or -1.
-int number_named(const std::vector<std::string>& names, std::string_view name)
-{
-    const auto found = std::find(names.begin(), names.end(), name);
-    return found == names.end() ? -1 : int(found - names.begin());
-}
-
-// Numbers in the file of the points that a name stands for: one of the file, the beginning of
-// several with a star behind it, or particle:NUMBER.
-std::vector<int> numbers_named(const TrackInfo& info, const std::string& name)
-{
-    if (const int number = number_named(info.names, name); number >= 0) return {number};
-    std::vector<int> numbers;
-    if (name.ends_with('*')) {
-        const std::string_view beginning(name.data(), name.size() - 1);
-        for (std::size_t p = 0; p < info.names.size(); ++p) {
-            if (info.names[p].starts_with(beginning)) numbers.push_back(int(p));
-        }
-    } else if (name.starts_with("particle:")) {
-        Cloth numbered;
-        numbered.rest.resize(info.point_count);
-        numbers = particles_named(numbered, name);
-    }
-    if (!numbers.empty()) return numbers;
-    throw Error(
-        "--drop '{}': {} has no point of that name; use one, its beginning and a star, or "
-        "particle:NUMBER",
-        name, info.source);
-}
-
-void keep_points(PointLayout& layout, const TakeScan& first, const ImportOptions& options)
-{
-    const TrackInfo& info = first.info;
-    std::vector<bool> dropped(info.point_count, false);
-    for (const std::string& name : options.dropped) {
-        for (const int number : numbers_named(info, name)) dropped[std::size_t(number)] = true;
-    }
-    for (std::size_t p = 0; p < info.point_count; ++p) {
-        if (dropped[p]) continue;
-        layout.points.push_back(int(p));
-        if (!info.names.empty()) layout.names.push_back(info.names[p]);
-    }
-    if (layout.points.size() < 3) {
-        throw Error("{}: {} points are left of {}; a sheet needs three", info.source,
-                    layout.points.size(), info.point_count);
-    }
-}
-
 // ---- Rest places ----
 
 std::string factor_pairs(std::size_t count)
 {
     std::string pairs;
-    for (std::size_t rows = 2; rows * rows <= count; ++rows) {
+    for (std::size_t rows = 2; 2 * rows <= count; ++rows) {
         if (count % rows != 0) continue;
         pairs += fmt::format("{}{}x{}", pairs.empty() ? "" : ", ", rows, count / rows);
     }
     return pairs.empty() ? "none: it is a prime" : pairs;
+}
+
+// Places in the flat sheet of the points that are kept.
+std::vector<SheetPoint> rest_of(const Sheet& sheet, const ListedGrid& listed,
+                                const std::vector<int>& points)
+{
+    const std::vector<SheetPoint> all = listed_points(sheet, listed);
+    std::vector<SheetPoint> rest;
+    for (const int p : points) rest.push_back(all[std::size_t(p)]);
+    return rest;
 }
 
 std::string listing_text(const ListedGrid& listed)
@@ -140,16 +92,17 @@ void lay_grid(PointLayout& layout, const std::vector<TakeScan>& scans, const Imp
             "the first point of a row to the last and from the first row to the last",
             info.source);
     }
-    const std::vector<SheetPoint> all = listed_points(layout.shape.sheet, listed);
-    for (const int p : layout.points) layout.shape.rest.push_back(all[std::size_t(p)]);
+    layout.shape.rest = rest_of(layout.shape.sheet, listed, layout.points);
     if (layout.points.size() == count && !listed.column_order) layout.shape.grid = listed.grid;
     layout.rest_reason = fmt::format("a grid of {} x {}", listed.grid.rows, listed.grid.cols);
     if (options.trust) return;
     constexpr double kTorn = 0.03;
     const std::vector<PointFrame> samples = all_samples(scans);
-    const double torn = torn_share(samples, all, neighbours_on_sheet(all));
+    const double torn =
+        torn_share(samples, layout.shape.rest, neighbours_on_sheet(layout.shape.rest));
     if (torn < kTorn) return;
-    const std::optional<ListedGrid> fitting = listed_grid(samples, layout.shape.sheet, count);
+    const std::optional<ListedGrid> fitting =
+        listed_grid(samples, layout.shape.sheet, count, layout.points);
     if (fitting && listing_text(*fitting) == listing_text(listed)) return;
     throw Error(
         "{}: points that are neighbours in a grid of {} x {} lie far apart ({:.0f} % of them more "
@@ -168,11 +121,13 @@ std::vector<Vec3d> placed(const PointFrame& points, const Placing& placing)
     return result;
 }
 
-void check_whole(const PointFrame& points, std::string_view source, std::string_view remedy)
+void check_whole(const PointFrame& points, const PointLayout& layout, std::string_view source,
+                 std::string_view remedy)
 {
-    for (std::size_t p = 0; p < points.size(); ++p) {
-        if (is_seen(points[p])) continue;
-        throw Error("{}: point {} of the rest shape is not a number; {}", source, p, remedy);
+    for (std::size_t l = 0; l < points.size(); ++l) {
+        if (is_seen(points[l])) continue;
+        throw Error("{}: point {} of the rest shape is not a number; {}", source,
+                    layout.label(int(l)), remedy);
     }
 }
 
@@ -191,27 +146,30 @@ Layout laid_out(PointLayout& layout, const std::vector<TakeScan>& scans,
         source = options.rest.string();
         TrackFrame frame;
         reader->next(frame);
-        shape = points_of(frame.position);
-        triangles = reader->info().triangles;
-        if (shape.size() != info.point_count) {
+        if (reader->info().point_count != info.point_count) {
             throw Error("{}: {} vertices, but {} has {} points; a rest shape needs one for each",
-                        source, shape.size(), info.source, info.point_count);
+                        source, reader->info().point_count, info.source, info.point_count);
         }
-        check_whole(shape, source, "mend the file");
+        shape = points_of(frame.position, layout.points);
+        triangles = reader->info().triangles;
+        check_whole(shape, layout, source, "mend the file");
+    } else if (shape.empty() && options.rest_frame >= 0) {
+        throw Error("{}: there is no frame {} to lay out flat; it has {}", source,
+                    options.rest_frame, scans.front().stamps.time.size());
     } else if (shape.empty()) {
         throw Error(
-            "{}: {}; give the rest shape with --grid or --rest, or leave points out with --drop",
-            source,
-            options.rest_frame < 0
-                ? std::string("no frame shows every point, so none can be laid out flat")
-                : fmt::format("there is no frame {} to lay out flat", options.rest_frame));
+            "{}: no frame shows every point, so none can be laid out flat; give the rest shape "
+            "with --grid or --rest, or leave points out with --drop",
+            source);
     }
-    shape = layout.landmarks(shape);
-    check_whole(shape, source, "name a frame that shows every point with --rest-frame");
+    check_whole(shape, layout, source, "name a frame that shows every point with --rest-frame");
     const bool whole = layout.points.size() == info.point_count && !triangles.empty();
     const std::vector<Vec3d> points = placed(shape, layout.placing);
     const Layout flat = flatten(
         points, whole ? triangle_links(triangles) : nearest_links(points, kNearest), source);
+    if (!(flat.width > 1e-6 * flat.length)) {
+        throw Error("{}: all points lie on one line; a sheet needs points beside it", source);
+    }
     if (flat.strain > kCrumpled && !options.trust) {
         throw Error(
             "{}: cannot be laid out flat: distances would change by {:.0f} %; choose a frame in "
@@ -228,8 +186,9 @@ Layout laid_out(PointLayout& layout, const std::vector<TakeScan>& scans,
 
 // ---- Units ----
 
-// Sets the unit where the sheet's size tells it: `found` is its length in the units of the file.
-void choose_unit(PointLayout& layout, double stretch, std::string_view source)
+// Sets the unit where the sheet's size tells it: how far apart points are, of the flat sheet, were
+// they in metres.
+void choose_unit(PointLayout& layout, double stretch, std::string_view source, bool trust)
 {
     for (const Unit& unit : kUnits) {
         if (!plausible(stretch * unit.metres)) continue;
@@ -237,6 +196,7 @@ void choose_unit(PointLayout& layout, double stretch, std::string_view source)
         layout.unit_reason = fmt::format("{}, which fit the size of the sheet", unit.name);
         return;
     }
+    if (trust) return;
     throw Error(
         "{}: neighbouring points are {:.3g} times as far apart as on a sheet of {} x {} m, were "
         "they in metres, and neither centimetres nor millimetres fit; check --length and --width, "
@@ -265,7 +225,9 @@ void state_unit(PointLayout& layout, const TrackInfo& info, const ImportOptions&
 {
     layout.placing.unit = options.unit > 0 ? options.unit : info.unit.value_or(1);
     layout.unit_reason = fmt::format("{}, {}", name_of_unit(layout.placing.unit),
-                                     options.unit > 0 ? "as given" : "as the file says");
+                                     options.unit > 0 ? "as given"
+                                     : info.unit      ? "as the file says"
+                                                      : "assumed");
 }
 
 void state_up(PointLayout& layout, const TrackInfo& info, const ImportOptions& options)
@@ -277,6 +239,29 @@ void state_up(PointLayout& layout, const TrackInfo& info, const ImportOptions& o
                                            : "assumed";
 }
 
+// A sheet that looks longer one way and shorter the other has its sides exchanged.
+void compare_directions(PointLayout& layout, const std::vector<PointFrame>& samples,
+                        const std::vector<Link>& links)
+{
+    constexpr double kAlike = 1.2;
+    const std::vector<SheetPoint>& rest = layout.shape.rest;
+    std::vector<Link> along[2];
+    for (const Link& link : links) {
+        const SheetPoint a = rest[std::size_t(link[0])], b = rest[std::size_t(link[1])];
+        const double u = std::abs(b.u - a.u), v = std::abs(b.v - a.v);
+        if (u > 3 * v) along[0].push_back(link);
+        if (v > 3 * u) along[1].push_back(link);
+    }
+    const double u = layout.placing.unit * median_stretch(samples, rest, along[0]);
+    const double v = layout.placing.unit * median_stretch(samples, rest, along[1]);
+    if (!(std::max(u / v, v / u) > kAlike)) return;
+    layout.warnings.push_back(
+        fmt::format("neighbours are {:.3g} times as far apart as in the flat sheet along the "
+                    "length, but {:.3g} "
+                    "times along the width; check --length, --width and the order of the grid",
+                    u, v));
+}
+
 // Takes the layout to the size of the sheet, in metres.
 void scale_layout(PointLayout& layout, const Layout& flat, const TakeScan& first,
                   const ImportOptions& options)
@@ -285,7 +270,7 @@ void scale_layout(PointLayout& layout, const Layout& flat, const TakeScan& first
     const bool unit_known = options.unit > 0 || first.info.unit.has_value();
     double unit = layout.placing.unit;
     if (!unit_known && options.length > 0) {
-        choose_unit(layout, flat.length / options.length, first.info.source);
+        choose_unit(layout, flat.length / options.length, first.info.source, options.trust);
         unit = layout.placing.unit;
     } else if (!unit_known) {
         layout.unit_reason = "metres, assumed";
@@ -336,12 +321,11 @@ void check_up(const std::string& up)
     throw Error("--up '{}': unknown axis; there are x, y, z, -x, -y and -z", up);
 }
 
-PointFrame PointLayout::landmarks(const PointFrame& file_points) const
+std::string PointLayout::label(int landmark) const
 {
-    PointFrame result;
-    result.reserve(points.size());
-    for (const int p : points) result.push_back(file_points[std::size_t(p)]);
-    return result;
+    const int number = points[std::size_t(landmark)];
+    return names.empty() ? fmt::format("{}", number)
+                         : fmt::format("{} ({})", number, names[std::size_t(landmark)]);
 }
 
 PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& options)
@@ -349,7 +333,10 @@ PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& opt
     const TakeScan& first = scans.front();
     PointLayout layout;
     layout.shape.sheet = {options.length, options.width, options.mass};
-    keep_points(layout, first, options);
+    layout.points = first.points;
+    if (!first.info.names.empty()) {
+        for (const int p : first.points) layout.names.push_back(first.info.names[std::size_t(p)]);
+    }
     state_up(layout, first.info, options);
     state_unit(layout, first.info, options);
     if (options.grid) {
@@ -358,38 +345,82 @@ PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& opt
         scale_layout(layout, laid_out(layout, scans, options), first, options);
     }
     layout.shape.mass.assign(layout.points.size(), options.mass / double(layout.points.size()));
-    const std::vector<PointFrame> samples = landmarks_of(all_samples(scans), layout);
-    const double stretch =
-        median_stretch(samples, layout.shape.rest, neighbours_on_sheet(layout.shape.rest));
+    const std::vector<PointFrame> samples = all_samples(scans);
+    const std::vector<Link> links = neighbours_on_sheet(layout.shape.rest);
+    const double stretch = median_stretch(samples, layout.shape.rest, links);
     if (std::isnan(stretch)) {
         throw Error("{}: no frame shows two neighbouring points; are all cells blank?",
                     first.info.source);
     }
     const bool unit_known = options.unit > 0 || first.info.unit.has_value();
-    if (!unit_known && options.grid && !options.trust) {
-        choose_unit(layout, stretch, first.info.source);
-    }
+    if (!unit_known && options.grid) choose_unit(layout, stretch, first.info.source, options.trust);
     if (!options.trust) check_unit(layout, stretch, first.info.source);
     layout.stretch = stretch * layout.placing.unit;
+    compare_directions(layout, samples, links);
     return layout;
 }
 
-std::vector<int> landmarks_named(const PointLayout& layout, const std::vector<std::string>& names,
-                                 std::string_view flag)
+namespace {
+
+// Landmarks along an edge, where points do not lie on it to rounding: those closer than half the
+// usual distance between points.
+std::vector<int> along_edge(const PointLayout& layout, const std::string& name)
+{
+    const Sheet& sheet = layout.shape.sheet;
+    const double reach =
+        0.5 * std::sqrt(sheet.length * sheet.width / double(layout.shape.rest.size()));
+    std::vector<int> found;
+    for (std::size_t l = 0; l < layout.shape.rest.size(); ++l) {
+        const auto [u, v] = layout.shape.rest[l];
+        const double away = name == "edge-north"   ? v
+                            : name == "edge-south" ? sheet.width - v
+                            : name == "edge-west"  ? u
+                                                   : sheet.length - u;
+        if (away < reach) found.push_back(int(l));
+    }
+    return found;
+}
+
+// The landmark that a point of the file became.
+int landmark_of(const PointLayout& layout, int number, std::string_view flag)
+{
+    const auto found = std::find(layout.points.begin(), layout.points.end(), number);
+    if (found == layout.points.end()) {
+        throw Error("{}: point {} is left out by --drop; hold another", flag, number);
+    }
+    return int(found - layout.points.begin());
+}
+
+std::vector<int> landmarks_at(const PointLayout& layout, const TrackInfo& info,
+                              const std::string& name, std::string_view flag)
+{
+    const bool in_file = std::find(info.names.begin(), info.names.end(), name) != info.names.end();
+    if (in_file || name.ends_with('*') || name.starts_with("particle:")) {
+        std::vector<int> found;
+        for (const int number : numbers_named(info, name, flag)) {
+            found.push_back(landmark_of(layout, number, flag));
+        }
+        return found;
+    }
+    const bool edge =
+        name == "edge-north" || name == "edge-south" || name == "edge-west" || name == "edge-east";
+    if (edge && !layout.shape.grid) return along_edge(layout, name);
+    try {
+        return particles_named(layout.shape, name);
+    } catch (const Error& error) {
+        throw Error("{} '{}': no point of the file has this name, nor is it a place: {}", flag,
+                    name, error.what());
+    }
+}
+
+}  // namespace
+
+std::vector<int> landmarks_named(const PointLayout& layout, const TrackInfo& info,
+                                 const std::vector<std::string>& names, std::string_view flag)
 {
     std::vector<int> landmarks;
     for (const std::string& name : names) {
-        std::vector<int> found;
-        if (const int number = number_named(layout.names, name); number >= 0) {
-            found = {number};
-        } else {
-            try {
-                found = particles_named(layout.shape, name);
-            } catch (const Error& error) {
-                throw Error("{} '{}': no point of the file has this name, nor is it a place: {}",
-                            flag, name, error.what());
-            }
-        }
+        const std::vector<int> found = landmarks_at(layout, info, name, flag);
         landmarks.insert(landmarks.end(), found.begin(), found.end());
     }
     std::sort(landmarks.begin(), landmarks.end());
@@ -402,7 +433,7 @@ void check_hanging(const std::vector<TakeScan>& scans, const PointLayout& layout
 {
     constexpr double kClear = 0.1;  // of the sheet's side
     if (held.empty() || length(environment.gravity) == 0) return;
-    const Vec3d found = hanging(landmarks_of(all_samples(scans), layout), held);
+    const Vec3d found = hanging(all_samples(scans), held);
     const Vec3d down = layout.placing.direction(found);
     const double size = layout.placing.unit * length(found);
     const double side = std::sqrt(layout.shape.sheet.length * layout.shape.sheet.width);

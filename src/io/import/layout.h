@@ -17,7 +17,7 @@ void check_up(const std::string& up);
 
 // What the points of the files are on the sheet.
 struct PointLayout {
-    std::vector<int> points;         // those that become landmarks, numbers in the file
+    std::vector<int> points;         // that become landmarks: their numbers in the file
     std::vector<std::string> names;  // of these; empty when the file has none
     Cloth shape;  // sheet and rest places; the grid where it is whole; no springs
     Placing placing;
@@ -25,7 +25,9 @@ struct PointLayout {
     double strain = 0;   // of a frame or mesh that had to be unrolled
     double stretch = 1;  // median_stretch() of the samples
 
-    PointFrame landmarks(const PointFrame& file_points) const;
+    std::vector<std::string> warnings;
+
+    std::string label(int landmark) const;  // its number in the file, and its name
 };
 
 // Decides by the options, what the first take says of itself, and samples of all of them. Throws
@@ -33,8 +35,8 @@ struct PointLayout {
 PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& options);
 
 // The landmarks that names stand for, each once.
-std::vector<int> landmarks_named(const PointLayout& layout, const std::vector<std::string>& names,
-                                 std::string_view flag);
+std::vector<int> landmarks_named(const PointLayout& layout, const TrackInfo& info,
+                                 const std::vector<std::string>& names, std::string_view flag);
 
 // Throws Error when the cloth does not hang down from what holds it, but clearly along another
 // axis.

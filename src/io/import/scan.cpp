@@ -53,7 +53,7 @@ class Scanner {
   public:
     Scanner(TakeScan& scan, const ImportOptions& options) : scan_(scan), options_(options)
     {
-        scan_.seen.assign(scan_.info.point_count, 0);
+        scan_.seen.assign(scan_.points.size(), 0);
     }
 
     void add(double time, PointFrame frame)
@@ -63,6 +63,7 @@ class Scanner {
         scan_.stamps.time.push_back(time);
         // Frames without any point repeat nothing: time goes on in them.
         scan_.stamps.repeated.push_back(!none && number > 0 && same_points(frame, last_));
+        scan_.stamps.empty.push_back(none);
         scan_.empty += none;
         for (std::size_t p = 0; p < frame.size(); ++p) scan_.seen[p] += is_seen(frame[p]);
         take_rest(frame, number);
@@ -83,10 +84,9 @@ class Scanner {
 
     void sample(const PointFrame& frame)
     {
-        constexpr std::size_t kMostWobbles = 1000000;
-        if (sampler_.wants(different_++)) sampler_.add(scan_.samples, frame);
-        if (before_.size() == 2 && scan_.wobbles.size() < kMostWobbles) {
-            add_wobbles(before_[0], before_[1], frame, scan_.wobbles);
+        if (sampler_.wants(different_++)) {
+            sampler_.add(scan_.samples, frame);
+            if (before_.size() == 2) add_wobbles(before_[0], before_[1], frame, scan_.wobbles);
         }
         if (before_.size() == 2) before_.erase(before_.begin());
         before_.push_back(frame);
@@ -102,14 +102,62 @@ class Scanner {
 
 }  // namespace
 
-PointFrame points_of(const std::vector<double>& numbers)
+PointFrame points_of(const std::vector<double>& numbers, const std::vector<int>& points)
 {
-    PointFrame points(numbers.size() / 3);
-    for (std::size_t p = 0; p < points.size(); ++p) {
-        points[p] = {numbers[3 * p], numbers[3 * p + 1], numbers[3 * p + 2]};
+    PointFrame frame;
+    frame.reserve(points.size());
+    for (const int p : points) {
+        const double* x = &numbers[3 * std::size_t(p)];
+        frame.push_back({x[0], x[1], x[2]});
     }
-    return points;
+    return frame;
 }
+
+std::vector<int> numbers_named(const TrackInfo& info, const std::string& name,
+                               std::string_view flag)
+{
+    const auto found = std::find(info.names.begin(), info.names.end(), name);
+    if (found != info.names.end()) return {int(found - info.names.begin())};
+    std::vector<int> numbers;
+    if (name.ends_with('*')) {
+        const std::string_view beginning(name.data(), name.size() - 1);
+        for (std::size_t p = 0; p < info.names.size(); ++p) {
+            if (info.names[p].starts_with(beginning)) numbers.push_back(int(p));
+        }
+    } else if (name.starts_with("particle:")) {
+        Cloth numbered;
+        numbered.rest.resize(info.point_count);
+        numbers = particles_named(numbered, name);
+    }
+    if (!numbers.empty()) return numbers;
+    throw Error(
+        "{} '{}': {} has no point of that name; use one, its beginning and a star, or "
+        "particle:NUMBER",
+        flag, name, info.source);
+}
+
+namespace {
+
+std::vector<int> kept_points(const TrackInfo& info, const ImportOptions& options)
+{
+    std::vector<bool> dropped(info.point_count, false);
+    for (const std::string& name : options.dropped) {
+        for (const int number : numbers_named(info, name, "--drop")) {
+            dropped[std::size_t(number)] = true;
+        }
+    }
+    std::vector<int> kept;
+    for (std::size_t p = 0; p < info.point_count; ++p) {
+        if (!dropped[p]) kept.push_back(int(p));
+    }
+    if (kept.size() < 3) {
+        throw Error("{}: {} points are left of {}; a sheet needs three", info.source, kept.size(),
+                    info.point_count);
+    }
+    return kept;
+}
+
+}  // namespace
 
 FrameClock::FrameClock(const TrackInfo& info, const ImportOptions& options)
     : from_(options.from), until_(options.until)
@@ -147,6 +195,7 @@ TakeScan scan_take(const Take& take, const ImportOptions& options,
     TakeScan scan;
     scan.take = take;
     scan.info = reader->info();
+    scan.points = kept_points(scan.info, options);
     FrameClock clock(scan.info, options);
     Scanner scanner(scan, options);
     TrackFrame frame;
@@ -159,7 +208,7 @@ TakeScan scan_take(const Take& take, const ImportOptions& options,
             throw Error("{}: frame {} has no time; give every frame one, or leave the column out",
                         scan.info.source, read - 1);
         }
-        scanner.add(time, points_of(frame.position));
+        scanner.add(time, points_of(frame.position, scan.points));
     }
     if (scan.stamps.time.empty()) {
         throw Error("{}: none of {} frames lies between {} s and {} s; change --from or --until",

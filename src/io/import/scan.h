@@ -7,8 +7,8 @@
 
 namespace springtime {
 
-// The points of a frame, in the units and axes of the file.
-PointFrame points_of(const std::vector<double>& numbers);
+// Some points of a frame, in the units and axes of the file.
+PointFrame points_of(const std::vector<double>& numbers, const std::vector<int>& points);
 
 // The time of a frame after the first [s]: by its own time, or its number and the frame rate.
 class FrameClock {
@@ -25,12 +25,18 @@ class FrameClock {
     std::optional<double> first_;
 };
 
-// What the first reading of a take finds.
+// Numbers in the file of the points that a name stands for: one of the file, the beginning of
+// several with a star behind it, or particle:NUMBER. Throws Error naming `flag` when there is none.
+std::vector<int> numbers_named(const TrackInfo& info, const std::string& name,
+                               std::string_view flag);
+
+// What the first reading of a take finds. Points that are dropped are left out of all frames.
 struct TakeScan {
     Take take;
     TrackInfo info;
+    std::vector<int> points;          // those that are kept, numbers in the file
     FrameStamps stamps;               // of the frames that are wanted
-    std::vector<std::size_t> seen;    // in how many frames, of every point
+    std::vector<std::size_t> seen;    // in how many frames, of every kept point
     std::size_t empty = 0;            // frames that show no point
     std::vector<PointFrame> samples;  // a few frames, evenly spread
     std::vector<double> wobbles;      // see add_wobbles(), near the samples
