@@ -122,8 +122,8 @@ TEST(RolloutState, PutsAPinAtTheMeanOfWhereItWasSeen)
     rollout.position[3 * (2 * 2 + 1)] = rollout.position[3 * (2 * 2 + 1) + 1] =
         rollout.position[3 * (2 * 2 + 1) + 2] = NAN;  // frame 2 does not show it
     const State state = rollout.state(3, 0.1);
-    EXPECT_EQ(state.position[1].x, (1 + 101 + 301) / 3.0);
-    EXPECT_EQ(state.position[1].y, (0 + 1 + 3) / 3.0);
+    EXPECT_DOUBLE_EQ(state.position[1].x, (1 + 101 + 301) / 3.0);
+    EXPECT_DOUBLE_EQ(state.position[1].y, (0 + 1 + 3) / 3.0);
     EXPECT_EQ(length(state.velocity[1]), 0);
     EXPECT_NEAR(state.position[0].x, 300, 1e-12);  // a free one is estimated
 }

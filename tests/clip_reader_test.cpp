@@ -55,8 +55,12 @@ void expect_clip(const MotionSource& motion, const Resampler& resampler, const C
     const State start = found.state(0, motion.header), expected = state_at(0);
     const State last = state_at(intervals);
     for (std::size_t p = 0; p < count; ++p) {
-        // The same floats.
-        EXPECT_EQ(length(start.position[p] - expected.position[p]), 0);
+        // The same floats. A pin is at the mean of the frames that were read, some 15 of the clip
+        // and around it, each off by at most 1 mm of noise.
+        const bool pinned = std::count(frames.handles.particles.begin(),
+                                       frames.handles.particles.end(), int(p)) > 0;
+        EXPECT_LE(length(start.position[p] - expected.position[p]),
+                  pinned ? 5 * 1e-3 * std::sqrt(3.0 / 15) : 0);
         EXPECT_EQ(length(start.velocity[p] - expected.velocity[p]), 0);
         const Vec3d v = vector_of(found.velocity, intervals * count + p);
         if (found.seen(intervals, p)) {

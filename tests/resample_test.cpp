@@ -657,10 +657,14 @@ TEST(Resample, PinsOfAGridAreThoseOfTheEdgesAround)
                                 middle + right, middle + down + left, middle + down}));
 }
 
-TEST(Resample, MovingHandlesFollowTheObservedPath)
+TEST(Resample, MovingHandlesFollowThePathOfTheirLandmarks)
 {
     SmallCase small;
-    small.rollout.handles = {{1}, {0, 0.05}, {{0, 0, 0}, {1, 1, 1}}};
+    small.rollout.handles = {{1}, {0, 0.04, 0.08}, {}};
+    for (int frame = 0; frame < 3; ++frame) {  // a key at every frame, where the landmark is seen
+        const float* x = &small.rollout.position[3 * (4 * frame + 1)];
+        small.rollout.handles.key_position.push_back({x[0], x[1], x[2]});
+    }
     const Rollout found = Resampler(small.landmarks, small.particles).apply(small.rollout, 0.04);
     const Handles& handles = found.handles;
     EXPECT_EQ(handles.particles, (std::vector<int>{1, 2}));
@@ -701,17 +705,17 @@ TEST(Resample, WhatIsMissingIsSoWhereItCounts)
 
 TEST(Resample, HandlesGoStraightThroughGaps)
 {
-    // Landmark 1 is a handle at 0, 1, 4, 9, 16, 25 m, seen at 1, 4 and 25 only.
+    // Half on a pin at 0 and half on landmark 1, at 0, 2, 8, 18, 32, 50 m, seen at 2, 8 and 50 only.
     const std::vector<SheetPoint> landmarks{{0, 0}, {1, 0}, {0, 1}};
     Rollout rollout;
     rollout.frame_count = 6;
     const float nan = std::numeric_limits<float>::quiet_NaN();
     for (const float x : {nan, 1.f, 4.f, nan, nan, 25.f}) {
-        for (const float value : {0.f, 0.f, 0.f, x, 2 * x, -x, 0.f, 0.f, 0.f})
+        for (const float value : {0.f, 0.f, 0.f, 2 * x, 4 * x, -2 * x, 0.f, 0.f, 0.f})
             rollout.position.push_back(value);
     }
-    rollout.handles = {{1}, {0, 1}, {{0, 0, 0}, {1, 1, 1}}};
-    const Resampler resampler(landmarks, {{0, 0}, {1, 0}});
+    rollout.handles.particles = {0};
+    const Resampler resampler(landmarks, {{1, 0}, {0.5, 0}});
     const Handles handles = resampler.apply(rollout, 0.5).handles;
     EXPECT_EQ(handles.particles, std::vector<int>{1});
     ASSERT_EQ(handles.key_position.size(), 6u);

@@ -118,7 +118,6 @@ void remark_on(const MotionHeader& header, const TrainOptions& options, const Co
 // longest: they only judge the answer.
 void fit_clips(TrainOptions& options, const MotionSource& motion)
 {
-    if (options.clip_steps != TrainOptions{}.clip_steps) return;
     const std::size_t longest =
         *std::max_element(motion.frame_counts.begin(), motion.frame_counts.end());
     for (const std::size_t frames : motion.frame_counts) {
@@ -190,7 +189,8 @@ int run_train(const TrainArguments& arguments)
         const MotionReader reader(arguments.motion);
         const MotionSource source = lesson_of(reader);
         options = train_options_from(fitted_to(arguments.flags, reader.header()), arguments.common);
-        if (!by_gradient || source.header.captured) fit_clips(options, source);
+        const bool may_fit = !by_gradient || source.header.captured;
+        if (may_fit && !arguments.flags.clip_steps) fit_clips(options, source);
         check_train(options, source);
         tell_choices(reader, arguments.flags, options, arguments.common);
         if (by_gradient) remark_on(reader.header(), options, arguments.common);

@@ -109,16 +109,19 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
     verb.add_option("--damping-iterations", flags.damping_iterations,
                     "Iterations of the damping pass, 64 unless given, 32 for captured motion")
         ->check(CLI::Range(0, 1000000));
-    verb.add_option("--stiffness-rate", flags.run.stiffness_rate,
-                    "Learning rate of stiffness, relative to the mean of its start");
-    verb.add_option("--damping-rate", flags.run.damping_rate, "Learning rate of damping, likewise");
+    verb.add_option("--stiffness-rate", flags.stiffness_rate,
+                    "Learning rate of stiffness, relative to the mean of its start; 0.1 unless "
+                    "given, 0.01 for captured motion");
+    verb.add_option("--damping-rate", flags.damping_rate,
+                    "Learning rate of damping, likewise; 0.075 unless given, 0.01 for captured "
+                    "motion");
     verb.add_option("--round-decay", flags.run.round_decay,
                     "Each round begins with this share of the rates of the one before");
     verb.add_option("--schedule", flags.schedule, "How the rates go over a pass")
         ->check(CLI::IsMember({"cosine", "constant"}));
     verb.add_option("--batch", flags.run.batch, "Clips per iteration");
-    verb.add_option("--clip-steps", flags.run.clip_steps,
-                    "Time steps of a clip, rounded down to whole frames");
+    verb.add_option("--clip-steps", flags.clip_steps,
+                    "Time steps of a clip, rounded down to whole frames; 500 unless given");
     verb.add_option("--substeps", flags.substeps,
                     "Parts that a time step of the motion is cut into: a number, auto for as many "
                     "as the springs need, or motion: 1 where the motion's own step is known, auto "
@@ -133,9 +136,12 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
            "Weight of the position loss, likewise; 0 unless given, 1 for captured motion", "");
     weight("--negative-weight", flags.negative_weight,
            "Penalty on negative parameters, likewise; 0 cuts them off at zero", "0");
-    verb.add_flag("--log-parameters,!--plain-parameters", flags.log_parameters,
-                  "Learn the logarithms, which keeps parameters positive; done for captured motion "
-                  "unless --plain-parameters is given");
+    auto* logarithms = verb.add_flag("--log-parameters", flags.log_parameters,
+                                     "Learn the logarithms, which keeps parameters positive, as is "
+                                     "done for captured motion");
+    verb.add_flag("--plain-parameters", flags.plain_parameters,
+                  "Learn the parameters themselves for captured motion, too")
+        ->excludes(logarithms);
     verb.add_option("--freeze", flags.freeze, "Parameters that keep their start")
         ->check(CLI::IsMember({"none", "stiffness", "damping"}));
     verb.add_option("--stiffness-start", flags.run.stiffness_start,
@@ -168,8 +174,12 @@ TrainFlags fitted_to(TrainFlags flags, const MotionHeader& header)
     flags.rounds = flags.rounds.value_or(captured ? 1 : 4);
     flags.stiffness_iterations = flags.stiffness_iterations.value_or(captured ? 64 : 128);
     flags.damping_iterations = flags.damping_iterations.value_or(captured ? 32 : 64);
+    // Measured on a cloth of 0.3 m with 1 mm of noise: steps of 1 % go down where those of 3 %
+    // hardly do and those of 10 % go up; clips of 2 s have gradients that lead nowhere.
+    flags.stiffness_rate = flags.stiffness_rate.value_or(captured ? 0.01 : 0.1);
+    flags.damping_rate = flags.damping_rate.value_or(captured ? 0.01 : 0.075);
     flags.patience = flags.patience.value_or(captured ? 24 : 0);
-    flags.log_parameters = flags.log_parameters.value_or(captured);
+    flags.log_parameters = flags.log_parameters || (captured && !flags.plain_parameters);
     // Forces of captured motion are second differences, which noise drowns.
     weight(flags.force_weight, captured ? 0 : 1);
     weight(flags.impulse_weight, captured ? 0 : 10);
@@ -203,7 +213,10 @@ TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& co
     options.grid = grid_options(flags.grid, flags.families);
     options.passes = passes_of(flags);
     options.cosine = flags.schedule == "cosine";
-    options.logarithmic = *flags.log_parameters;
+    options.logarithmic = flags.log_parameters;
+    options.clip_steps = flags.clip_steps.value_or(flags.run.clip_steps);
+    options.stiffness_rate = *flags.stiffness_rate;
+    options.damping_rate = *flags.damping_rate;
     options.rounds = *flags.rounds;
     options.patience = *flags.patience;
     options.substeps = substeps_named(flags.substeps);

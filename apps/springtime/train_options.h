@@ -19,10 +19,11 @@ struct TrainFlags {
     double window = 0, prior = -1;
     // Of the gradient method.
     std::string passes = "auto", schedule = "cosine", freeze = "none";
-    std::optional<int> rounds, stiffness_iterations, damping_iterations, patience;
+    std::optional<int> rounds, stiffness_iterations, damping_iterations, patience, clip_steps;
+    std::optional<double> stiffness_rate, damping_rate;
     // One weight for all passes, or one for each of the two; none where none is given.
     std::vector<double> force_weight, impulse_weight, position_weight, negative_weight{0};
-    std::optional<bool> log_parameters;
+    bool log_parameters = false, plain_parameters = false;
     TrainOptions run;
 };
 

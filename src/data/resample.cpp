@@ -301,8 +301,10 @@ Rollout Resampler::apply(const Rollout& rollout, double frame_interval) const
                        any_hangs_free(result.handles.particles, rollout.handles.particles,
                                       landmark_count_, weights_);
     if (!moves || result.handles.particles.empty()) return result;
-    const Rollout paths =
-        bridged(on_paths(rollout, frame_interval), result.handles.particles, weights_);
+    Rollout paths = on_paths(rollout, frame_interval);
+    const bool gaps = std::any_of(paths.position.begin(), paths.position.end(),
+                                  [](float x) { return std::isnan(x); });
+    if (gaps) paths = bridged(paths, result.handles.particles, weights_);
     follow_frames(result.handles, apply(paths.position), result.frame_count, particle_count(),
                   frame_interval);
     return result;

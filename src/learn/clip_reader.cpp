@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "learn/calm.h"
 #include "learn/loss.h"
 
 namespace springtime {
@@ -83,8 +84,8 @@ std::vector<float> last_velocity(const Rollout& clip, const State& last)
 }  // namespace
 
 ClipReader::ClipReader(const MotionSource& motion, const Resampler& resampler,
-                       std::size_t intervals)
-    : motion_(&motion), resampler_(&resampler), intervals_(intervals)
+                       std::size_t intervals, const Cloth* surrogate)
+    : motion_(&motion), resampler_(&resampler), intervals_(intervals), surrogate_(surrogate)
 {
 }
 
@@ -116,7 +117,8 @@ Rollout ClipReader::read_observed(const Clip& clip) const
             difference_acceleration(target, resampler_->particle_count(), interval);
     }
     if (target.velocity.empty()) target.velocity = last_velocity(target, state_at(intervals_));
-    const State start = state_at(0);
+    State start = state_at(0);
+    if (surrogate_ && header.captured) calm(start, *surrogate_, target.handles.particles);
     put_frame(target.position, 0, start.position);
     put_frame(target.velocity, 0, start.velocity);
     return target;

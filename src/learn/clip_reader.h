@@ -14,7 +14,9 @@ namespace springtime {
 // velocities are there in the first frame and the last; what no frame shows stays missing.
 class ClipReader {
   public:
-    ClipReader(const MotionSource& motion, const Resampler& resampler, std::size_t intervals);
+    // Starts of captured motion are calmed when the surrogate is given.
+    ClipReader(const MotionSource& motion, const Resampler& resampler, std::size_t intervals,
+               const Cloth* surrogate = nullptr);
 
     Rollout read(const Clip& clip) const;
     std::vector<Rollout> read(const std::vector<Clip>& clips) const;
@@ -26,6 +28,7 @@ class ClipReader {
     const MotionSource* motion_;
     const Resampler* resampler_;
     std::size_t intervals_;
+    const Cloth* surrogate_;
 };
 
 // Shuffled batches of clips; the next one is read while the present one is worked on.

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/parallel.h"
+#include "learn/calm.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 #include "springtime/resample.h"
@@ -52,7 +53,10 @@ class TargetReader {
   public:
     // The surrogate runs with steps of `dt`.
     TargetReader(const Cloth& surrogate, const MotionSource& motion, double dt)
-        : motion_(motion), dt_(dt), resampler_(motion.header.rest, surrogate.rest)
+        : surrogate_(surrogate),
+          motion_(motion),
+          dt_(dt),
+          resampler_(motion.header.rest, surrogate.rest)
     {
     }
 
@@ -64,6 +68,10 @@ class TargetReader {
         const double interval = motion_.header.frame_interval();
         State start = resampler_.apply(landmarks.state(0, interval, dt_));
         Rollout particles = resampler_.apply(landmarks, interval);
+        const MotionHeader& header = motion_.header;
+        if (header.captured && !header.velocities) {
+            calm(start, surrogate_, particles.handles.particles);
+        }
         return {rollout, particles.frame_count, std::move(particles.position), std::move(start),
                 std::move(particles.handles)};
     }
@@ -75,6 +83,7 @@ class TargetReader {
         return motion_.read(rollout, 0, motion_.frame_counts[rollout]);
     }
 
+    const Cloth& surrogate_;
     const MotionSource& motion_;
     double dt_;
     Resampler resampler_;

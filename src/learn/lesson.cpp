@@ -31,7 +31,7 @@ Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
       substeps(substeps_of(choices, source.header)),
       resampler(source.header.rest, surrogate.rest),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
-      reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride))
+      reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate)
 {
     validation = targets_of(split.validation, std::size_t(std::max(1, options.validation_clips)));
 }
@@ -39,7 +39,7 @@ Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
 std::vector<Rollout> Lesson::targets_of(const std::vector<std::size_t>& rollouts,
                                         std::size_t count) const
 {
-    if (resampler.exact()) {
+    if (!judges_whole_rollouts()) {
         return reader.read(spread(cut_clips(motion, rollouts, reader.intervals(), 0, 0), count));
     }
     constexpr std::size_t kMost = 16;  // in memory as a whole
@@ -50,7 +50,7 @@ std::vector<Rollout> Lesson::targets_of(const std::vector<std::size_t>& rollouts
         whole.push_back({rollout, 0});
         frames = std::min(frames, motion.frame_counts[rollout]);
     }
-    return ClipReader(motion, resampler, frames - 1).read(whole);
+    return ClipReader(motion, resampler, frames - 1, &surrogate).read(whole);
 }
 
 std::vector<Clip> Lesson::training_clips(double tail_seconds) const

@@ -17,10 +17,13 @@ struct Lesson {
     // Clips to train on; of the last seconds of each rollout only when tail_seconds is positive.
     std::vector<Clip> training_clips(double tail_seconds) const;
 
-    // Targets for judging a cloth by how it moves, out of the given rollouts, at most `count`:
-    // clips, or whole rollouts where particles lie between landmarks. There a clip that begins in
-    // the midst of a motion begins with springs strained by interpolation, which makes soft and
-    // viscous cloths look good; a rollout begins as it was made.
+    // Whether cloths are judged by whole rollouts instead of clips: where particles lie between
+    // landmarks, and for captured motion. There a clip that begins in the midst of a motion begins
+    // with springs strained by interpolation or noise, which makes soft and viscous cloths look
+    // good; a rollout begins as it was made, or forgets how it began.
+    bool judges_whole_rollouts() const { return !resampler.exact() || motion.header.captured; }
+
+    // Targets for judging a cloth by how it moves, out of the given rollouts, at most `count`.
     std::vector<Rollout> targets_of(const std::vector<std::size_t>& rollouts,
                                     std::size_t count) const;
 
