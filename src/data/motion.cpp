@@ -52,10 +52,16 @@ struct Moment {
 
 // Least squares with the polynomials p0 = 1, p1 = t - m, p2 = p1^2 - a p1 - b that are orthogonal
 // over the given times, as many as these can tell: x(t) = sum over k of <pk, x> / <pk, pk> pk(t).
-// The position at time 0 and the velocity, per frame, at time `velocity_time`.
+// The position at time 0 and the velocity, per frame, at time `velocity_time`. Where all times lie
+// more than two frames to one side a parabola would run away: a line counts, two frames beyond
+// them.
 Moment fitted(const NearFrames& near, double velocity_time)
 {
+    constexpr double kReach = 2;  // frames
     const std::size_t n = near.count;
+    const auto [first, last] = std::minmax_element(near.time.begin(), near.time.begin() + n);
+    const double reached = std::clamp(0.0, *first - kReach, *last + kReach);
+    const std::size_t terms = std::min<std::size_t>(reached == 0 ? 3 : 2, n);
     double m = 0, square = 0, cube = 0;
     for (std::size_t i = 0; i < n; ++i) m += near.time[i] / double(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -68,9 +74,9 @@ Moment fitted(const NearFrames& near, double velocity_time)
         const double p1 = t - m;
         return {1, p1, p1 * p1 - a * p1 - b};
     };
-    const std::array<double, 3> here = values(0), slope{0, 1, 2 * (velocity_time - m) - a};
+    const std::array<double, 3> here = values(reached), slope{0, 1, 2 * (velocity_time - m) - a};
     Moment moment;
-    for (std::size_t k = 0; k < std::min<std::size_t>(3, n); ++k) {
+    for (std::size_t k = 0; k < terms; ++k) {
         Vec3d with_x{};
         double with_itself = 0;
         for (std::size_t i = 0; i < n; ++i) {

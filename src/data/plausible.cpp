@@ -97,6 +97,25 @@ std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& list
     return points;
 }
 
+std::vector<Link> grid_links(const ListedGrid& listed, const std::vector<int>& points)
+{
+    const auto [rows, cols] = listed.grid;
+    std::vector<int> landmark(std::size_t(rows) * std::size_t(cols), -1);
+    for (std::size_t l = 0; l < points.size(); ++l) landmark[std::size_t(points[l])] = int(l);
+    std::vector<Link> links;
+    const auto add = [&](int a, int b) {
+        const Link link{landmark[std::size_t(a)], landmark[std::size_t(b)]};
+        if (link[0] >= 0 && link[1] >= 0) links.push_back(link);
+    };
+    for (int r = 0; r < rows; ++r) {
+        for (int c = 0; c < cols; ++c) {
+            if (c + 1 < cols) add(listed.listed(r, c), listed.listed(r, c + 1));
+            if (r + 1 < rows) add(listed.listed(r, c), listed.listed(r + 1, c));
+        }
+    }
+    return links;
+}
+
 std::optional<ListedGrid> listed_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,
                                       std::size_t count, const std::vector<int>& points)
 {
@@ -110,7 +129,7 @@ std::optional<ListedGrid> listed_grid(const std::vector<PointFrame>& frames, con
             const std::vector<SheetPoint> all = listed_points(sheet, listed);
             std::vector<SheetPoint> rest;
             for (const int p : points) rest.push_back(all[std::size_t(p)]);
-            const std::vector<Link> links = neighbours_on_sheet(rest);
+            const std::vector<Link> links = grid_links(listed, points);
             if (torn_share(frames, rest, links) > kHardly) continue;
             const std::vector<double> lengths = stretches(frames, rest, links);
             if (lengths.empty()) continue;

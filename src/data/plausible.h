@@ -38,6 +38,9 @@ struct ListedGrid {
 };
 std::vector<SheetPoint> listed_points(const Sheet& sheet, const ListedGrid& listed);
 
+// Neighbours along its rows and columns, of the points that are kept: numbers in the list.
+std::vector<Link> grid_links(const ListedGrid& listed, const std::vector<int>& points);
+
 // Of all grids over the sheet with as many points, in both orders, and hardly torn, the one whose
 // links are stretched most alike. `points` are those that frames show, numbers in the list.
 std::optional<ListedGrid> listed_grid(const std::vector<PointFrame>& frames, const Sheet& sheet,

@@ -98,8 +98,7 @@ void lay_grid(PointLayout& layout, const std::vector<TakeScan>& scans, const Imp
     if (options.trust) return;
     constexpr double kTorn = 0.03;
     const std::vector<PointFrame> samples = all_samples(scans);
-    const double torn =
-        torn_share(samples, layout.shape.rest, neighbours_on_sheet(layout.shape.rest));
+    const double torn = torn_share(samples, layout.shape.rest, grid_links(listed, layout.points));
     if (torn < kTorn) return;
     const std::optional<ListedGrid> fitting =
         listed_grid(samples, layout.shape.sheet, count, layout.points);

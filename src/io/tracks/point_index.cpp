@@ -1,6 +1,7 @@
 #include "io/tracks/point_index.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -23,10 +24,26 @@ std::string plain_name(std::string_view cell)
     return std::to_string(static_cast<long long>(value));
 }
 
-bool as_number(const std::string& name, long long& value)
+// What all names begin with.
+std::size_t shared_beginning(const std::vector<std::string>& names)
 {
-    const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), value);
-    return status == std::errc() && end == name.data() + name.size();
+    std::size_t length = names.empty() ? 0 : names[0].size();
+    for (const std::string& name : names) {
+        length = std::min(length, name.size());
+        length = std::size_t(
+            std::mismatch(name.begin(), name.begin() + std::ptrdiff_t(length), names[0].begin())
+                .first -
+            name.begin());
+    }
+    // Digits in it belong to the numbers: P10 and P11 are 10 and 11.
+    while (length > 0 && std::isdigit(static_cast<unsigned char>(names[0][length - 1]))) --length;
+    return length;
+}
+
+bool as_number(std::string_view text, long long& value)
+{
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return status == std::errc() && end == text.data() + text.size();
 }
 
 }  // namespace
@@ -47,9 +64,12 @@ void PointIndex::add(std::string_view cell)
 
 void PointIndex::finish()
 {
+    // Numbers, or numbers behind one word: their order does not depend on who is seen first.
+    const std::size_t word = shared_beginning(names_);
     std::vector<long long> number(names_.size());
     for (std::size_t i = 0; i < names_.size(); ++i) {
-        if (!as_number(names_[i], number[i])) return;
+        const std::string_view name = names_[i];
+        if (!as_number(name, number[i]) && !as_number(name.substr(word), number[i])) return;
     }
     std::vector<std::size_t> order(names_.size()), rank(names_.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
