@@ -231,6 +231,13 @@ TrainingOutcome run_auto(const std::string& motion, const IdentifyOptions& solve
     if (!MotionReader(motion).header().velocities) compare_positions(options);
     TrainingOutcome outcome = run_training(motion, options, folder, common, linear);
     outcome.story = solved.story + (linear ? refinement_story(outcome) : std::string());
+    if (outcome.result.too_stiff) {
+        outcome.story +=
+            "warning: the descent ended early: its springs came to need too short steps, and the "
+            "best "
+            "before that is kept. Are all points named that were held? Is the sheet's size "
+            "right?\n";
+    }
     outcome.linear = solved.linear;
     outcome.seconds += solved.seconds;
     outcome.training_seconds += solved.training_seconds;

@@ -106,6 +106,7 @@ struct TrainResult {
     double final_loss = 0;
     double validation_rmse = 0;  // [m], of `cloth`
     bool finished = false;
+    bool too_stiff = false;  // it ended because the springs came to need too short steps
 };
 
 // The published protocol for a mass-spring source: stiffness on slow clips, then damping on all.

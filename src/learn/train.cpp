@@ -326,6 +326,8 @@ TrainResult Trainer::run(const TrainHooks& hooks)
                state_.iteration - state_.best_iteration >= options_.patience;
     };
     while (state_.iteration < total && !exhausted() && !stopped) {
+        result.too_stiff = state_.iteration > 0 && gradient_.substeps_for(state_.parameters) == 0;
+        if (result.too_stiff) break;  // the best so far is sound
         const Place place = place_of(options_, state_.iteration);
         if (!batches_ || place.step == 0) begin_pass(place);
         const TrainLog log = iterate(place);
@@ -334,7 +336,7 @@ TrainResult Trainer::run(const TrainHooks& hooks)
         if (hooks.on_state) hooks.on_state(state_);
         stopped = hooks.keep_going && !hooks.keep_going(log, total);
     }
-    result.finished = state_.iteration >= total || exhausted();
+    result.finished = state_.iteration >= total || exhausted() || result.too_stiff;
     result.cloth = with_parameters(lesson_.surrogate, state_.best);
     result.validation_rmse = state_.best_validation;
     result.state = state_;
