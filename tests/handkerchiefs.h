@@ -14,11 +14,10 @@ namespace springtime {
 // A cloth of 30 cm and 30 g with a stiff patch, as one would hold before a camera.
 inline Cloth handkerchief(int side, double stiffness, double patch, double damping)
 {
-    return make_grid_cloth(
-        {0.3, 0.3, 0.03}, {side, side, true, true, true, true},
-        MaterialField::uniform(stiffness)
-            .paint({MaterialField::Patch{{0.35, 0.75}, {0.3, 0.7}}, patch}),
-        MaterialField::uniform(damping));
+    return make_grid_cloth({0.3, 0.3, 0.03}, {side, side, true, true, true, true},
+                           MaterialField::uniform(stiffness).paint(
+                               {MaterialField::Patch{{0.35, 0.75}, {0.3, 0.7}}, patch}),
+                           MaterialField::uniform(damping));
 }
 
 // Hangs by its upper corners, 2 cm closer together than they are apart in the sheet.
@@ -70,8 +69,8 @@ inline Handles carried_corners(const Cloth& cloth, double settle, double seconds
         const double ramp = part * part * (3 - 2 * part);
         handles.key_time.push_back(t);
         for (const auto& [p, own] : {std::pair(0, &west), std::pair(handles.particles[1], &east)}) {
-            handles.key_position.push_back(
-                start.position[p] + ramp * (place(common, t) + 0.3 * place(*own, t)));
+            handles.key_position.push_back(start.position[p] +
+                                           ramp * (place(common, t) + 0.3 * place(*own, t)));
         }
     }
     return handles;

@@ -705,7 +705,8 @@ TEST(Resample, WhatIsMissingIsSoWhereItCounts)
 
 TEST(Resample, HandlesGoStraightThroughGaps)
 {
-    // Half on a pin at 0 and half on landmark 1, at 0, 2, 8, 18, 32, 50 m, seen at 2, 8 and 50 only.
+    // Half on a pin at 0 and half on landmark 1, at 0, 2, 8, 18, 32, 50 m, seen at 2, 8 and 50
+    // only.
     const std::vector<SheetPoint> landmarks{{0, 0}, {1, 0}, {0, 1}};
     Rollout rollout;
     rollout.frame_count = 6;

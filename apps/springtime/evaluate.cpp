@@ -332,10 +332,11 @@ Verb add_evaluate(CLI::App& root)
                      "Homogeneous network to compare with; otherwise homogeneous.json beside the "
                      "cloth, if there is one")
         ->type_name("FILE");
-    verb->add_option("--substeps", arguments->substeps,
-                     "Steps of the cloth per time step of the motion: a number, auto for as many as "
-                     "are safe, or motion: 1 where the motion's own step is known, auto where it "
-                     "was captured");
+    verb->add_option(
+        "--substeps", arguments->substeps,
+        "Steps of the cloth per time step of the motion: a number, auto for as many as "
+        "are safe, or motion: 1 where the motion's own step is known, auto where it "
+        "was captured");
     verb->add_option("--out", arguments->out, "JSON file to write as well, or to replace")
         ->type_name("FILE");
     add_common(*verb, arguments->common);

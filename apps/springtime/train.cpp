@@ -51,7 +51,7 @@ StepNeeded step_needed(const Cloth& cloth, const MotionHeader& header)
 }
 
 nlohmann::json result_json(const TrainArguments& arguments, const TrainingOutcome& outcome,
-                       const StepNeeded& step)
+                           const StepNeeded& step)
 {
     const TrainResult& result = outcome.result;
     nlohmann::json json{{"out", outcome.folder.string()},

@@ -42,7 +42,7 @@ struct TrainOptions {
     std::vector<TrainPass> passes;  // of one round
     int rounds = 4;
     int batch = 32;
-    int clip_steps = 500;         // rounded down to whole frames
+    int clip_steps = 500;  // rounded down to whole frames
     // Parts that the surrogate cuts a step of the motion into, or kAutoSubsteps. Zero: one, since
     // the source had that step; for captured motion, which has none, as kAutoSubsteps. Cloths that
     // would then need steps below 10 microseconds are not considered.

@@ -21,7 +21,8 @@ MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces)
     for (std::size_t p = 0; p < pieces; ++p) {
         cut.frame_counts.push_back(begin_of(p + 1) - begin_of(p));
     }
-    cut.read = [read = motion.read, begin_of](std::size_t piece, std::size_t first, std::size_t count) {
+    cut.read = [read = motion.read, begin_of](std::size_t piece, std::size_t first,
+                                              std::size_t count) {
         return read(0, begin_of(piece) + first, count);
     };
     return cut;

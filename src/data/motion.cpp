@@ -164,10 +164,10 @@ State Rollout::state(std::size_t frame, double frame_interval, double dt) const
                       vector_at(velocity, frame * landmarks + l)};
         }
         if (!stored || !is_whole(moment.position) || !is_whole(moment.velocity)) {
-            moment = handle_at[l] < 0    ? estimate(*this, frame, l, frame_interval, dt)
-                     : handles.moving() ? on_path(handles, std::size_t(handle_at[l]), state.time,
-                                                  frame_interval)
-                                        : estimate_pin(*this, l);
+            moment = handle_at[l] < 0 ? estimate(*this, frame, l, frame_interval, dt)
+                     : handles.moving()
+                         ? on_path(handles, std::size_t(handle_at[l]), state.time, frame_interval)
+                         : estimate_pin(*this, l);
         }
         state.position.push_back(moment.position);
         state.velocity.push_back(moment.velocity);

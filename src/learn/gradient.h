@@ -50,7 +50,7 @@ class BatchGradient {
     Cloth surrogate_;
     SimulationOptions options_;  // with the step of the motion
     int stride_, threads_, substeps_;
-    int taped_substeps_ = 0;  // of the tapes
+    int taped_substeps_ = 0;                                // of the tapes
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread
     std::vector<std::unique_ptr<Tape<double>>> reference_;  // one per thread
 };

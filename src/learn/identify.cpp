@@ -207,9 +207,9 @@ bool Identifier::try_scheme(const Scheme& scheme)
     ++tried_;
     Choice found{scheme, {options_.prior, options_.prior}, kInfinity, {}};
     found.folds = accumulate(scheme, from, std::min(from + kShare, 0.8));
-    const bool has_rows = (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0 &&
-                          (*found.folds)[0].row_count() + (*found.folds)[1].row_count() >=
-                              least_rows();
+    const bool has_rows =
+        (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0 &&
+        (*found.folds)[0].row_count() + (*found.folds)[1].row_count() >= least_rows();
     if (has_rows && !judge_) judge_ = found.folds;
     if (has_rows && options_.prior >= 0) {
         found.score = score(*found.folds, *judge_, found.weights);
