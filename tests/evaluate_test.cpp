@@ -85,11 +85,17 @@ Rollout standing(const Cloth& cloth, std::size_t frames)
     return drifting(cloth, frames, [](std::size_t) { return Vec3d{}; });
 }
 
-// The handles of a rollout follow their landmarks; the resampler asks only that they move.
-Handles moving_handles(std::vector<int> particles)
+// Handles whose path has a key at every frame, where their landmark is.
+Handles moving_handles(std::vector<int> particles, const Rollout& rollout, double frame_interval)
 {
-    Handles handles{std::move(particles), {0, 1}, {}};
-    handles.key_position.resize(2 * handles.particles.size());
+    Handles handles{std::move(particles), {}, {}};
+    for (std::size_t f = 0; f < rollout.frame_count; ++f) {
+        handles.key_time.push_back(double(f) * frame_interval);
+        for (const int p : handles.particles) {
+            const float* x = &rollout.position[3 * (f * rollout.landmark_count() + std::size_t(p))];
+            handles.key_position.push_back({x[0], x[1], x[2]});
+        }
+    }
     return handles;
 }
 
@@ -291,7 +297,7 @@ TEST(SurrogateError, MovesItsHandlesWithTheLandmarks)
     const Cloth cloth = square_cloth();
     const auto drift = [](std::size_t) { return Vec3d{0.25, 0, 0.5}; };
     Rollout rollout = drifting(cloth, 5, drift);
-    rollout.handles = moving_handles({0, 1, 2, 3});
+    rollout.handles = moving_handles({0, 1, 2, 3}, rollout, 4e-3);
     const MotionSource motion = source_of(header_for(cloth, 1e-3, 4, {}), {rollout});
     // All particles are handles, at frames on their keys: float rounding of metres is left.
     expect_near(run(cloth, motion).over_time, {0, 0, 0, 0, 0}, 1e-6);
@@ -418,7 +424,7 @@ TEST(HandlesError, OfARigidTranslationIsZero)
 {
     const Cloth cloth = square_cloth();
     Rollout rollout = drifting(cloth, 5, [](std::size_t) { return Vec3d{0.25, 0, -1}; });
-    rollout.handles = moving_handles({1});
+    rollout.handles = moving_handles({1}, rollout, 1e-2);
     const MotionSource motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
     EXPECT_EQ(handles_error(cloth, motion).mean, 0);
     EXPECT_GT(static_error(cloth, motion).mean, 1);
@@ -432,7 +438,7 @@ TEST(HandlesError, MovesTheShapeByTheMeanOfItsHandles)
     Rollout rollout = drifting(cloth, 4, [](std::size_t p) {
         return Vec3d{p == 0 ? 1.0 : p == 1 ? 3.0 : 0.0, 0, 0};
     });
-    rollout.handles = moving_handles({0, 1});
+    rollout.handles = moving_handles({0, 1}, rollout, 1e-2);
     const MotionSource motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
     const double root = std::sqrt(2.5);
     expect_near(handles_error(cloth, motion).over_time, {0, root, 2 * root, 3 * root}, 1e-14);

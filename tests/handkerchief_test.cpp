@@ -61,8 +61,8 @@ TEST(Handkerchief, IsLearnedFromOneNoisyTakeAndBeatsWhatNeedsNoLearning)
 TEST(Handkerchief, StiffnessIsFoundOverFourDecades)
 {
     // 49 particles of 0.6 g. A homogeneous source, so that there is one answer; the search goes in
-    // half decades from 0.1 to 1000 N/m. Where the cloth hardly stretches, motion tells stiffness
-    // less and less.
+    // half decades from 0.098 to 981 N/m, and comes to a neighbour of the truth. Where the cloth
+    // hardly stretches, motion tells stiffness less and less, and it is judged by motion alone.
     for (const double k : {1.0, 10.0, 100.0, 1000.0}) {
         const Cloth truth = handkerchief(7, k, k, 0.05 * 2 * std::sqrt(k * 0.03 / 49));
         const MotionSource take = filmed(truth, 30, 2.5, kCamera, {1});
@@ -75,7 +75,7 @@ TEST(Handkerchief, StiffnessIsFoundOverFourDecades)
         const double error = gradient.motion_rmse(lesson.validation, parameters_of(start.springs));
         const double best = gradient.motion_rmse(lesson.validation, parameters_of(truth.springs));
         if (k <= 100) {
-            EXPECT_LE(std::abs(std::log10(start.springs.stiffness[0] / k)), 0.5) << k;
+            EXPECT_LE(std::abs(std::log10(start.springs.stiffness[0] / k)), 0.51) << k;
         }
         EXPECT_LE(error, 1.5 * best) << k;
     }
