@@ -52,8 +52,9 @@ struct Rollout {
     // as it is. Without velocities, and where a landmark is missing, a quadratic in time through
     // the kStateFrames nearest to it that show the landmark says both; the velocity is then that of
     // the half step before, at t - dt/2, as the integrator has it: v = (x[n] - x[n-1]) / dt. Fewer
-    // frames give a line, a single one rest. A pin is at rest at the mean of where it was seen;
-    // a moving handle is on its path. Throws Error naming a landmark that no frame shows.
+    // frames give a line, a single one rest; a landmark that is only seen more than two frames to
+    // one side is put two frames beyond them, on a line. A pin is at rest at the mean of where it
+    // was seen; a moving handle is on its path. Throws Error naming a landmark that no frame shows.
     State state(std::size_t frame, double frame_interval, double dt = 0) const;
     State state(std::size_t frame, const MotionHeader& header) const;
 };
