@@ -206,7 +206,7 @@ TEST_F(Import, APointThatIsNeverSeenIsNamed)
         return p == 7 ? std::string(",,") : fmt::format("{},{},{}", x.x, x.y, x.z);
     };
     ImportOptions options = board_options();
-    expect_has(refusal(written, options), "point 7 (p7) is missing in all 60 frames");
+    expect_has(refusal(written, options), "point 'p7' is missing in all 60 frames");
     options.dropped = {"p7"};
     run(written, options);
     EXPECT_EQ(MotionReader(folder / "motion.h5").header().landmark_count(), 19u);

@@ -16,8 +16,8 @@ def paths(seed, seconds):
         ramp = 1 - math.exp(-((time / 0.7) ** 2))
         a = [ramp * reach[i] * math.sin(pace[i] * time + phase[i]) for i in range(6)]
         print(f"{time:.2f},corner-nw,{a[0]:.5f},{a[1]:.5f},{a[2]:.5f}")
-        print(f"{time:.2f},corner-ne,{a[0] + 0.5 * a[3] - 0.02 * ramp:.5f},"
-              f"{a[1] + 0.5 * a[4]:.5f},{a[2] + 0.6 * a[5]:.5f}")
+        b = [a[i] + 0.2 * a[3 + i] for i in range(3)]  # the hands keep their distance, or it would fold
+        print(f"{time:.2f},corner-ne,{b[0]:.5f},{b[1]:.5f},{b[2]:.5f}")
 
 
 def camera():

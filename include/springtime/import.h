@@ -81,8 +81,9 @@ struct TakeReport {
 struct ImportReport {
     MotionHeader header;
     std::vector<int> pinned, driven;  // landmarks
-    std::vector<std::string> labels;  // of landmarks: their numbers and names in the file
-    double unit = 1;                  // [m]
+    std::vector<std::string>
+        labels;       // of landmarks: their names in the file, or their numbers there
+    double unit = 1;  // [m]
     std::string unit_reason, up, up_reason, rest_reason;
     // Median distance between neighbours, of that in the flat sheet: about 1, less when crumpled.
     double stretch = 1;

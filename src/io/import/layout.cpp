@@ -322,9 +322,8 @@ void check_up(const std::string& up)
 
 std::string PointLayout::label(int landmark) const
 {
-    const int number = points[std::size_t(landmark)];
-    return names.empty() ? fmt::format("{}", number)
-                         : fmt::format("{} ({})", number, names[std::size_t(landmark)]);
+    return names.empty() ? fmt::format("{}", points[std::size_t(landmark)])
+                         : fmt::format("'{}'", names[std::size_t(landmark)]);
 }
 
 PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& options)

@@ -27,7 +27,7 @@ struct PointLayout {
 
     std::vector<std::string> warnings;
 
-    std::string label(int landmark) const;  // its number in the file, and its name
+    std::string label(int landmark) const;  // its name in the file, or its number there
 };
 
 // Decides by the options, what the first take says of itself, and samples of all of them. Throws
