@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "learn/gradient.h"
 #include "learn/lesson.h"
 #include "springtime/capture.h"
 #include "springtime/evaluate.h"
 #include "springtime/train.h"
+#include "training.h"
 
 namespace springtime {
 
@@ -56,6 +59,31 @@ TEST(Handkerchief, IsLearnedFromOneNoisyTakeAndBeatsWhatNeedsNoLearning)
         surrogate_error(result.cloth, unseen, Device::automatic, 2, {}, substeps);
     EXPECT_GE(times(static_error(result.cloth, unseen), ours), 3);
     EXPECT_GE(times(handles_error(result.cloth, unseen), ours), 3);
+}
+
+TEST(Handkerchief, TrainingDoesNotDependOnThreadsOrInterruptions)
+{
+    // Steps of a factor of e in stiffness at first, so that the number of sub-steps changes on the
+    // way.
+    const MotionSource take = filmed(handkerchief(5, 100, 300, 0.02), 30, 2.5, kCamera, {1});
+    const MotionSource motion = cut_into_pieces(take, pieces_of_a_take(take));
+    TrainOptions options = options_for(motion);
+    options.passes = single_pass(6, {.force = 0, .impulse = 0, .position = 1});
+    options.stiffness_rate = 1;
+    options.start = handkerchief(5, 150, 150, 0.02);
+    Diary diary;
+    const TrainResult whole = train(motion, options, nullptr, write_to(diary));
+    ASSERT_EQ(diary.states.size(), 6u);
+    std::set<int> substeps;
+    for (const TrainState& state : diary.states) {
+        Cloth cloth = *options.start;
+        set_parameters(cloth.springs, state.parameters);
+        substeps.insert(laddered_substeps(cloth, motion.header.environment, motion.header.dt));
+    }
+    EXPECT_GE(substeps.size(), 2u);
+    expect_same_bits(train(motion, options, &diary.states[2], {}), whole);
+    options.threads = 1;
+    expect_same_bits(train(motion, options, nullptr, {}), whole);
 }
 
 TEST(Handkerchief, StiffnessIsFoundOverFourDecades)
