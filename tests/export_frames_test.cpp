@@ -9,14 +9,14 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-std::vector<double> times_of(const FramePlan& plan)
+std::vector<double> times_of(const FrameSelection& plan)
 {
     std::vector<double> times;
     for (std::size_t i = 0; i < plan.count; ++i) times.push_back(plan.time(i));
     return times;
 }
 
-void expect_times(const FramePlan& plan, const std::vector<double>& expected)
+void expect_times(const FrameSelection& plan, const std::vector<double>& expected)
 {
     const auto times = times_of(plan);
     ASSERT_EQ(times.size(), expected.size());
@@ -26,22 +26,23 @@ void expect_times(const FramePlan& plan, const std::vector<double>& expected)
 TEST(ExportFrames, TimesOfAPlan)
 {
     const double interval = 0.04;  // 25 frames/s, 11 frames: 0 to 0.4 s
-    expect_times(plan_frames(3, interval, {}, "m"), {0, 0.04, 0.08});
-    expect_times(plan_frames(11, interval, {12.5, {}, {}}, "m"), {0, 0.08, 0.16, 0.24, 0.32, 0.4});
-    expect_times(plan_frames(11, interval, {{}, 0.12, 0.2}, "m"), {0.12, 0.16, 0.2});
-    expect_times(plan_frames(11, interval, {{}, 0.13, 0.19}, "m"), {0.16});
-    expect_times(plan_frames(11, interval, {10, 0.04, {}}, "m"), {0.04, 0.14, 0.24, 0.34});
-    expect_times(plan_frames(3, interval, {50, {}, {}}, "m"), {0, 0.02, 0.04, 0.06, 0.08});
-    EXPECT_FALSE(plan_frames(11, interval, {12.5, {}, {}}, "m").interpolates());
-    EXPECT_FALSE(plan_frames(11, interval, {25, {}, {}}, "m").interpolates());
-    EXPECT_TRUE(plan_frames(11, interval, {24, {}, {}}, "m").interpolates());
-    EXPECT_TRUE(plan_frames(11, interval, {50, {}, {}}, "m").interpolates());
+    expect_times(select_frames(3, interval, {}, "m"), {0, 0.04, 0.08});
+    expect_times(select_frames(11, interval, {12.5, {}, {}}, "m"),
+                 {0, 0.08, 0.16, 0.24, 0.32, 0.4});
+    expect_times(select_frames(11, interval, {{}, 0.12, 0.2}, "m"), {0.12, 0.16, 0.2});
+    expect_times(select_frames(11, interval, {{}, 0.13, 0.19}, "m"), {0.16});
+    expect_times(select_frames(11, interval, {10, 0.04, {}}, "m"), {0.04, 0.14, 0.24, 0.34});
+    expect_times(select_frames(3, interval, {50, {}, {}}, "m"), {0, 0.02, 0.04, 0.06, 0.08});
+    EXPECT_FALSE(select_frames(11, interval, {12.5, {}, {}}, "m").interpolates());
+    EXPECT_FALSE(select_frames(11, interval, {25, {}, {}}, "m").interpolates());
+    EXPECT_TRUE(select_frames(11, interval, {24, {}, {}}, "m").interpolates());
+    EXPECT_TRUE(select_frames(11, interval, {50, {}, {}}, "m").interpolates());
 }
 
 // 1/60 s is no finite decimal or binary number: rounding must not turn picking into interpolation.
 TEST(ExportFrames, RoundingDoesNotMakeStepsUneven)
 {
-    const FramePlan plan = plan_frames(601, 1.0 / 60, {20, {}, {}}, "m");
+    const FrameSelection plan = select_frames(601, 1.0 / 60, {20, {}, {}}, "m");
     EXPECT_EQ(plan.step, 3);
     EXPECT_EQ(plan.count, 201u);
     EXPECT_EQ(plan.last_stored(), 600u);
@@ -50,23 +51,23 @@ TEST(ExportFrames, RoundingDoesNotMakeStepsUneven)
 TEST(ExportFrames, SenselessChoicesAreErrors)
 {
     EXPECT_EQ(error_of([] {
-                  plan_frames(11, 0.04, {0, {}, {}}, "m");
+                  select_frames(11, 0.04, {0, {}, {}}, "m");
               }),
               "m: --fps 0: frames per second must be positive");
     EXPECT_EQ(error_of([] {
-                  plan_frames(11, 0.04, {{}, -1, {}}, "m");
+                  select_frames(11, 0.04, {{}, -1, {}}, "m");
               }),
               "m: --from -1: a time in seconds is needed, not negative");
     EXPECT_EQ(error_of([] {
-                  plan_frames(11, 0.04, {{}, 0.5, {}}, "m");
+                  select_frames(11, 0.04, {{}, 0.5, {}}, "m");
               }),
               "m: no frame from 0.5 s until 0.4 s; it has frames from 0 s to 0.4 s, every 0.04 s");
     EXPECT_EQ(error_of([] {
-                  plan_frames(11, 0.04, {{}, 0.2, 0.1}, "m");
+                  select_frames(11, 0.04, {{}, 0.2, 0.1}, "m");
               }),
               "m: no frame from 0.2 s until 0.1 s; it has frames from 0 s to 0.4 s, every 0.04 s");
     EXPECT_EQ(error_of([] {
-                  plan_frames(11, 0.04, {1e9, {}, {}}, "m");
+                  select_frames(11, 0.04, {1e9, {}, {}}, "m");
               }),
               "m: --fps 1000000000 makes 4e+08 frames; at most 10000000 are written, lower it");
 }
@@ -91,7 +92,7 @@ MotionSource straight_motion(std::size_t frames, std::size_t landmarks)
 TEST(ExportFrames, BetweenFramesPositionsAreLinear)
 {
     const MotionSource motion = straight_motion(9, 4);
-    const FramePlan plan = plan_frames(9, 0.02, {80, {}, {}}, "m");  // 0.625 frames a step
+    const FrameSelection plan = select_frames(9, 0.02, {80, {}, {}}, "m");  // 0.625 frames a step
     EXPECT_EQ(plan.step, 0.625);
     FrameStream stream(motion, 0, plan, nullptr);
     ExportFrame frame;
@@ -113,7 +114,7 @@ TEST(ExportFrames, PiecesJoin)
     ASSERT_LT(frames_per_piece(landmarks), frames / 2);
     const MotionSource motion = straight_motion(frames, landmarks);
     for (const double rate : {50.0, 25.0, 70.0}) {
-        const FramePlan plan = plan_frames(frames, 0.02, {rate, {}, {}}, "m");
+        const FrameSelection plan = select_frames(frames, 0.02, {rate, {}, {}}, "m");
         FrameStream stream(motion, 0, plan, nullptr);
         ExportFrame frame;
         while (stream.next(frame)) {
@@ -164,13 +165,13 @@ TEST(ExportFrames, GapsAreFilledOnStraightLines)
     EXPECT_EQ(gaps.missing(0, 5), 7u);
     EXPECT_EQ(gaps.missing(3, 3), 2u);
     EXPECT_EQ(gaps.missing(1, 1), 0u);
-    EXPECT_EQ(gaps.first_missing().frame, 0u);
-    EXPECT_EQ(gaps.first_missing().landmark, 0u);
+    EXPECT_EQ(gaps.first_missing(0).frame, 0u);
+    EXPECT_EQ(gaps.first_missing(0).landmark, 0u);
     EXPECT_FALSE(gaps.never_seen());
     // From 2 to 8 in three frames; where one side is unknown it stays.
     const std::vector<float> first{1, 1, 2, 4, 6, 8}, second{4, 1, 1, 1, 1, 1};
     for (const std::size_t from : {0u, 3u, 4u}) {
-        FramePlan plan = plan_frames(6, 0.02, {{}, 0.02 * double(from), {}}, "m");
+        FrameSelection plan = select_frames(6, 0.02, {{}, 0.02 * double(from), {}}, "m");
         FrameStream stream(motion, 0, plan, &gaps);
         ExportFrame frame;
         while (stream.next(frame)) {

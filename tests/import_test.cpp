@@ -379,6 +379,78 @@ TEST_F(Import, WhatNoFileSaysIsAskedFor)
     expect_has(refusal({even_times(60, 60)}, options), "both --pinned and --driven");
 }
 
+// A measured shape lies along no edge to rounding: all of its first row counts.
+TEST_F(Import, AnEdgeOfAMeasuredShapeIsMoreThanOnePoint)
+{
+    std::ofstream rest(folder / "rest.obj");
+    for (int p = 0; p < kRows * kCols; ++p) {
+        rest << fmt::format("v {} 0 {}\n", kSpacing * (p % kCols) + 5e-4 * std::sin(3.0 * p),
+                            kSpacing * (p / kCols) + 5e-4 * std::cos(5.0 * p));
+    }
+    rest.close();
+    ImportOptions options = board_options();
+    options.grid.reset();
+    options.length = options.width = 0;
+    options.rest = folder / "rest.obj";
+    EXPECT_EQ(run({even_times(60, 60)}, options).driven, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(Import, PointsThatAreLeftOutDoNotCount)
+{
+    // One point or another of the last row is always missing; without that row every frame is
+    // whole.
+    Written written{even_times(60, 60)};
+    written.cells = [](std::size_t f, int p, Vec3d x) {
+        return p >= 15 && f % 5 == std::size_t(p - 15) ? std::string(",,")
+                                                       : fmt::format("{},{},{}", x.x, x.y, x.z);
+    };
+    ImportOptions options = board_options();
+    options.grid.reset();
+    options.length = options.width = 0;
+    options.driven = {"p0", "p1", "p2", "p3", "p4"};
+    expect_has(refusal(written, options), "no frame shows every point");
+    options.dropped = {"p15", "p16", "p17", "p18", "p19"};
+    const ImportReport report = run(written, options);
+    EXPECT_NEAR(report.header.sheet.width, 2 * kSpacing, 1e-6);
+    EXPECT_EQ(report.takes[0].missing, 0u);
+}
+
+TEST_F(Import, NumbersAreThoseOfTheFile)
+{
+    ImportOptions options = board_options();
+    options.dropped = {"particle:0", "particle:1"};
+    options.driven = {"particle:2", "p3", "p4"};
+    const ImportReport report = run({even_times(60, 60)}, options);
+    EXPECT_EQ(report.driven, (std::vector<int>{0, 1, 2}));
+    EXPECT_EQ(report.labels[0], "'p2'");
+    std::filesystem::remove(folder / "motion.h5");
+    options.driven = {"particle:1"};
+    expect_has(refusal({even_times(60, 60)}, options), "point 1 is left out by --drop");
+}
+
+TEST_F(Import, PathsThatAreDrawnThroughGapsAreSaid)
+{
+    Written written{even_times(60, 60)};
+    written.cells = [](std::size_t f, int p, Vec3d x) {
+        return p == 0 && f < 12 ? std::string(",,") : fmt::format("{},{},{}", x.x, x.y, x.z);
+    };
+    const ImportReport report = run(written, board_options());
+    EXPECT_EQ(report.takes[0].bridged, 12u);
+    EXPECT_EQ(report.takes[0].late, 12u);
+    ASSERT_EQ(report.warnings.size(), 2u);
+    expect_has(report.warnings[0], "--from 0.2");
+    expect_has(report.warnings[1], "missing for 0.2 s at a time");
+}
+
+TEST_F(Import, ExchangedSidesAreWarnedOf)
+{
+    ImportOptions options = board_options();
+    std::swap(options.length, options.width);
+    const ImportReport report = run({even_times(60, 60)}, options);
+    ASSERT_EQ(report.warnings.size(), 1u);
+    expect_has(report.warnings[0], "1.33 times as far apart");
+}
+
 TEST_F(Import, AnInterruptionLeavesNothing)
 {
     write_board(folder / "take.csv", {even_times(60, 60)});

@@ -91,7 +91,7 @@ std::optional<Cloth> source_cloth(const MotionHeader& header, const std::string&
 
 // Nothing where no landmark is missing, or the format says so itself.
 std::optional<GapTable> checked_gaps(const MotionSource& motion, const MotionExport& options,
-                                     const FramePlan& plan)
+                                     const FrameSelection& plan)
 {
     if (!motion.header.gaps || (holds_gaps(options.format) && !options.fill)) return {};
     GapTable gaps(motion, options.rollout);
@@ -104,7 +104,7 @@ std::optional<GapTable> checked_gaps(const MotionSource& motion, const MotionExp
             options.source, options.rollout, *landmark);
     }
     if (!options.fill) {
-        const auto [frame, landmark] = gaps.first_missing();
+        const auto [frame, landmark] = gaps.first_missing(plan.first);
         throw Error(
             "{}: rollout {}: landmarks are missing at {} places, first landmark {} in frame {}; {} "
             "has no word for that: export csv or npz, or give --fill to draw them on straight "
@@ -114,8 +114,8 @@ std::optional<GapTable> checked_gaps(const MotionSource& motion, const MotionExp
     return gaps;
 }
 
-ExportScene scene_of(const MotionSource& motion, const MotionExport& options, const FramePlan& plan,
-                     std::vector<std::string>& remarks)
+ExportScene scene_of(const MotionSource& motion, const MotionExport& options,
+                     const FrameSelection& plan, std::vector<std::string>& remarks)
 {
     const MotionHeader& header = motion.header;
     ExportScene scene{options.source};
@@ -185,7 +185,7 @@ void write_frames(FrameStream& stream, MotionExporter& exporter, std::size_t cou
     exporter.finish();
 }
 
-void add_remarks(ExportReport& report, const FramePlan& plan, const MotionExport& options)
+void add_remarks(ExportReport& report, const FrameSelection& plan, const MotionExport& options)
 {
     if (plan.interpolates()) {
         report.remarks.push_back(fmt::format(
@@ -213,9 +213,9 @@ ExportReport export_motion(const MotionSource& motion, const MotionExport& optio
 {
     check_options(motion, options);
     check_targets(options);
-    const FramePlan plan =
-        plan_frames(motion.frame_counts[options.rollout], motion.header.frame_interval(),
-                    {options.rate, options.from, options.until}, options.source);
+    const FrameSelection plan =
+        select_frames(motion.frame_counts[options.rollout], motion.header.frame_interval(),
+                      {options.rate, options.from, options.until}, options.source);
     ExportReport report;
     const ExportScene scene = scene_of(motion, options, plan, report.remarks);
     const std::optional<GapTable> gaps = checked_gaps(motion, options, plan);

@@ -12,7 +12,7 @@ namespace {
 constexpr double kRounding = 1e-6;  // of a frame: times are sums and quotients of decimal numbers
 constexpr double kMostFrames = 1e7;
 
-void check_choice(const FrameChoice& choice, const std::string& source)
+void check_choice(const ExportTimes& choice, const std::string& source)
 {
     for (const auto& [name, value] :
          {std::pair{"--from", choice.from}, {"--until", choice.until}}) {
@@ -40,18 +40,18 @@ void mix(std::span<const float> a, std::span<const float> b, double share, std::
 
 }  // namespace
 
-bool FramePlan::interpolates() const
+bool FrameSelection::interpolates() const
 {
     return step != std::floor(step);
 }
 
-std::size_t FramePlan::last_stored() const
+std::size_t FrameSelection::last_stored() const
 {
     return first + std::size_t(std::ceil(double(count - 1) * step - kRounding));
 }
 
-FramePlan plan_frames(std::size_t stored, double interval, const FrameChoice& choice,
-                      const std::string& source)
+FrameSelection select_frames(std::size_t stored, double interval, const ExportTimes& choice,
+                             const std::string& source)
 {
     check_choice(choice, source);
     const double end = double(stored - 1);
@@ -64,7 +64,7 @@ FramePlan plan_frames(std::size_t stored, double interval, const FrameChoice& ch
             source, choice.from.value_or(0), choice.until.value_or(end * interval), end * interval,
             interval);
     }
-    FramePlan plan;
+    FrameSelection plan;
     plan.first = std::size_t(std::max(first, 0.0));
     plan.interval = interval;
     plan.rate = choice.rate.value_or(1 / interval);
@@ -84,8 +84,8 @@ std::size_t frames_per_piece(std::size_t landmarks)
     return std::max<std::size_t>(2, kFloats / (3 * std::max<std::size_t>(landmarks, 1)));
 }
 
-FrameStream::FrameStream(const MotionSource& motion, std::size_t rollout, const FramePlan& plan,
-                         const GapTable* fill)
+FrameStream::FrameStream(const MotionSource& motion, std::size_t rollout,
+                         const FrameSelection& plan, const GapTable* fill)
     : motion_(motion), rollout_(rollout), plan_(plan), fill_(fill)
 {
 }

@@ -10,7 +10,7 @@
 namespace springtime {
 
 // Which moments of a rollout are exported: `first`, `first + step`, ... counted in stored frames.
-struct FramePlan {
+struct FrameSelection {
     std::size_t first = 0, count = 0;
     double step = 1;      // whole when frames are picked, otherwise positions are interpolated
     double interval = 0;  // between stored frames [s]
@@ -24,13 +24,13 @@ struct FramePlan {
     std::size_t last_stored() const;  // the last stored frame that is needed
 };
 
-struct FrameChoice {
+struct ExportTimes {
     std::optional<double> rate, from, until;  // [1/s], [s]
 };
 
 // Throws Error naming `source` when nothing is left, or the choice makes no sense.
-FramePlan plan_frames(std::size_t stored, double interval, const FrameChoice& choice,
-                      const std::string& source);
+FrameSelection select_frames(std::size_t stored, double interval, const ExportTimes& choice,
+                             const std::string& source);
 
 // Where landmarks are missing in a rollout, and what lies before and after.
 class GapTable {
@@ -43,7 +43,7 @@ class GapTable {
     struct Place {
         std::size_t frame, landmark;
     };
-    Place first_missing() const;                    // needs one
+    Place first_missing(std::size_t first) const;   // from that frame on; needs one
     std::optional<std::size_t> never_seen() const;  // a landmark
 
     // Fills them in `position`, frames from `first` on, on a straight line in time from the frame
@@ -75,7 +75,7 @@ struct ExportFrame {
 // The moments of a plan, one after the other.
 class FrameStream {
   public:
-    FrameStream(const MotionSource& motion, std::size_t rollout, const FramePlan& plan,
+    FrameStream(const MotionSource& motion, std::size_t rollout, const FrameSelection& plan,
                 const GapTable* fill);
 
     bool next(ExportFrame& frame);
@@ -88,7 +88,7 @@ class FrameStream {
 
     const MotionSource& motion_;
     std::size_t rollout_;
-    FramePlan plan_;
+    FrameSelection plan_;
     const GapTable* fill_;
     Rollout piece_;
     std::size_t piece_first_ = 0, number_ = 0;

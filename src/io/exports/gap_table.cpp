@@ -52,9 +52,11 @@ std::size_t GapTable::missing(std::size_t first, std::size_t last) const
     return count;
 }
 
-GapTable::Place GapTable::first_missing() const
+GapTable::Place GapTable::first_missing(std::size_t first) const
 {
-    return {gaps_.front().begin, gaps_.front().landmark};
+    const auto gap = std::find_if(gaps_.begin(), gaps_.end(),
+                                  [&](const Gap& candidate) { return candidate.end > first; });
+    return {std::max(first, gap->begin), gap->landmark};
 }
 
 std::optional<std::size_t> GapTable::never_seen() const
