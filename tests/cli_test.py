@@ -75,7 +75,7 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
     def test_bad_input_is_exit_code_2_with_a_message(self):
         for arguments, message in (
             ([], "A subcommand is required"),
-            (["fly"], "'fly': no such verb; there are generate, train, evaluate, simulate"),
+            (["fly"], "'fly': no such verb; there are generate, import, train, evaluate, simulate"),
             (["generate", "--rolouts", "3"], "--rolouts"),
             (["generate", "--grid", "32"], "--grid '32': give ROWSxCOLS, for example 32x32"),
             (["generate", "--source", "felt"], "--source 'felt': unknown"),

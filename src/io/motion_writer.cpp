@@ -241,7 +241,7 @@ struct MotionWriter::Impl {
     void end(OpenRollout& rollout, const Handles& handles);
 };
 
-// `piece` shows what is stored.
+// `piece`, the first one, shows what is stored; it is checked before anything is written.
 OpenRollout MotionWriter::Impl::begin(std::size_t frame_count, const Rollout& piece) const
 {
     check_frame_count(frame_count, rollout_count, path.string());
@@ -253,6 +253,7 @@ OpenRollout MotionWriter::Impl::begin(std::size_t frame_count, const Rollout& pi
         throw Error("{}: rollout {} has one frame and no velocity; store velocity or more frames",
                     path.string(), rollout_count);
     }
+    check_piece(piece, 0, rollout_count, header, path.string());
     const Session session;
     reserve_space(part(), size(), rollout_bytes(frame_count, piece));
     OpenRollout rollout;
@@ -276,7 +277,9 @@ void MotionWriter::Impl::write(OpenRollout& rollout, const Rollout& piece) const
         throw Error("{}: rollout {} has {} frames from frame {} on, but {} are needed",
                     path.string(), rollout_count, piece.frame_count, rollout.written, left);
     }
-    check_piece(piece, rollout.written, rollout_count, header, path.string());
+    if (rollout.written > 0) {
+        check_piece(piece, rollout.written, rollout_count, header, path.string());
+    }
     const Session session;
     for (auto& [values, field] : rollout.fields) {
         field.write(rollout.written, piece.frame_count, piece.*values);
