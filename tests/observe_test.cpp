@@ -234,7 +234,7 @@ void expect_parabola(const Rollout& rollout, std::size_t frame)
     for (std::size_t l = 0; l < state.position.size(); ++l) {
         // A parabola's difference over a step is its velocity half a step before.
         const Vec3d v = (1 / kStep) * (parabola(t, l) - parabola(t - kStep, l));
-        // Positions up to 50 m, extrapolated by up to ten frames: some hundred roundings.
+        // Positions up to 50 m, extrapolated by two frames at most: some hundred roundings.
         EXPECT_LE(length(state.position[l] - parabola(t, l)), 1e-11) << frame << ", " << l;
         EXPECT_LE(length(state.velocity[l] - v), 1e-11) << frame << ", " << l;
     }
@@ -270,8 +270,8 @@ TEST(EstimatedState, DoesNotRunAwayFarFromWhatIsSeen)
         slope += 0.1 * (f - 2) * x;
     }
     const State state = rollout.state(9, kInterval, kStep);
-    EXPECT_LE(length(state.position[0] - (mean + 4 * slope)), 1e-6);  // stored as float
-    EXPECT_LE(length(state.velocity[0] - (1 / kInterval) * slope), 1e-4);
+    EXPECT_LE(length(state.position[0] - (mean + 4.0 * slope)), 1e-11);
+    EXPECT_LE(length(state.velocity[0] - (1 / kInterval) * slope), 1e-11);
 }
 
 TEST(EstimatedState, TwoFramesMakeALineAndOneMakesRest)
