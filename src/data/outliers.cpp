@@ -31,12 +31,13 @@ void add_wobbles(const PointFrame& before, const PointFrame& now, const PointFra
 }
 
 OutlierFinder::OutlierFinder(const std::vector<SheetPoint>& rest, double most_wobble)
-    : most_wobble_(most_wobble), neighbours_(rest.size())
+    : most_wobble_(most_wobble), neighbours_(rest.size()), spacing_(rest.size(), HUGE_VAL)
 {
     for (const auto& [a, b] : neighbours_on_sheet(rest)) {
         const double distance = std::hypot(rest[b].u - rest[a].u, rest[b].v - rest[a].v);
         neighbours_[a].push_back({b, distance});
         neighbours_[b].push_back({a, distance});
+        for (const int p : {a, b}) spacing_[p] = std::min(spacing_[p], distance);
     }
 }
 
@@ -46,9 +47,8 @@ double OutlierFinder::jump(const PointFrame* before, const PointFrame& now, cons
     if (!before || !after || !seen_in_all(*before, now, *after, point)) return 0;
     const Vec3d &x0 = (*before)[point], &x2 = (*after)[point];
     const double off = wobble(x0, now[point], x2);
-    double spacing = HUGE_VAL;
-    for (const Neighbour& n : neighbours_[point]) spacing = std::min(spacing, n.distance);
-    const double allowed = std::max({8 * most_wobble_, 0.2 * spacing, 3 * 0.5 * length(x2 - x0)});
+    const double allowed =
+        std::max({8 * most_wobble_, 0.2 * spacing_[point], 3 * 0.5 * length(x2 - x0)});
     return off > allowed ? off : 0;
 }
 
@@ -59,10 +59,10 @@ double OutlierFinder::tear(const PointFrame& now, std::size_t point) const
     for (const Neighbour& n : neighbours_[point]) {
         if (!is_seen(now[n.point])) continue;
         ++seen;
-        const double distance = length(now[n.point] - now[point]);
-        if (distance <= 2 * n.distance) continue;
+        const Vec3d away = now[n.point] - now[point];
+        if (dot(away, away) <= 4 * n.distance * n.distance) continue;
         ++far;
-        off = std::max(off, distance - n.distance);
+        off = std::max(off, length(away) - n.distance);
     }
     return seen >= 3 && 2 * far > seen ? off : 0;
 }

@@ -41,6 +41,7 @@ class OutlierFinder {
     };
     double most_wobble_;
     std::vector<std::vector<Neighbour>> neighbours_;
+    std::vector<double> spacing_;  // distance to the nearest of them [m]
 };
 
 }  // namespace springtime
