@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "io/tracks/open_tracks.h"
 #include "temp_folder.h"
@@ -96,6 +97,24 @@ class CsvTracks : public testing::Test {
     std::string error(const std::string& text, const std::string& layout = "auto") const
     {
         return error_of([&] { read(text, layout); });
+    }
+
+    // Cut anywhere, with up to `changes` - 1 bytes changed, a file is read or refused in words:
+    // neither always, so that the trials try both.
+    void expect_sound_refusals(const std::string& whole, unsigned seed, int changes)
+    {
+        constexpr int kTrials = 600;
+        std::mt19937 random(seed);
+        int refused = 0;
+        for (int trial = 0; trial < kTrials; ++trial) {
+            std::string text = whole.substr(0, 1 + random() % whole.size());
+            for (int change = trial % changes; change > 0; --change) {
+                text[random() % text.size()] = char(random());
+            }
+            refused += error(text) == "(no error)" ? 0 : 1;
+        }
+        EXPECT_GT(refused, kTrials / 3);
+        EXPECT_LT(refused, kTrials);
     }
 };
 
