@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "io/obj_lines.h"
+#include "io/next_word.h"
 #include "springtime/error.h"
 
 namespace springtime {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "io/obj_lines.h"
+#include "io/obj_parser.h"
 #include "io/ply_reader.h"
 #include "io/tracks/byte_source.h"
 #include "io/tracks/open_tracks.h"
@@ -29,41 +29,23 @@ bool is_ply(const fs::path& path)
     return ending == ".ply";
 }
 
-// read_obj() would not do: it wants faces and finite points, and its loader weighs the corners of
-// a polygon by where they are, which a missing one does not say.
-MeshFrame parse_obj(std::string_view text, const std::string& source, bool faces)
+MeshFrame flat_obj(const std::string& bytes, const std::string& source, bool faces)
 {
-    MeshFrame mesh;
-    long all = 0;
-    if (faces) {
-        for_each_obj_line(text, [&](std::string_view word, auto, auto) { all += word == "v"; });
-    }
-    for_each_obj_line(text, [&](std::string_view word, std::string_view rest, std::size_t line) {
-        if (word != "v" && (word != "f" || !faces)) return;
-        rest = rest.substr(0, rest.find('#'));
-        const ObjPlace where{source, line};
-        if (word == "v") {
-            const auto point = obj_point(rest, true, where);
-            mesh.position.insert(mesh.position.end(), point.begin(), point.end());
-            return;
-        }
-        const auto above = long(mesh.position.size() / 3);
-        const std::vector<int> corners = obj_face(rest, above, all, where);
-        for (std::size_t c = 2; c < corners.size(); ++c) {
-            mesh.triangles.push_back({corners[0], corners[c - 1], corners[c]});
-        }
-    });
-    if (mesh.position.empty()) {
+    TriangleMesh mesh = parse_obj(bytes, source, {.gaps = true, .faces = faces});
+    if (mesh.points.empty()) {
         throw Error("{}: no points; an OBJ file with v lines is needed", source);
     }
-    return mesh;
+    MeshFrame frame;
+    frame.triangles = std::move(mesh.triangles);
+    for (const Vec3d& p : mesh.points) frame.position.insert(frame.position.end(), {p.x, p.y, p.z});
+    return frame;
 }
 
 MeshFrame read_frame(const fs::path& path, bool faces)
 {
     const std::string bytes = read_bytes(path, kMostFrameBytes);
     return is_ply(path) ? parse_ply(bytes, path.string(), faces)
-                        : parse_obj(bytes, path.string(), faces);
+                        : flat_obj(bytes, path.string(), faces);
 }
 
 class MeshTracks : public TrackReader {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace springtime {
+
+// The next word of a line, which is cut off it; empty at the end.
+inline std::string_view next_word(std::string_view& line)
+{
+    constexpr std::string_view blank = " \t\r";
+    line.remove_prefix(std::min(line.find_first_not_of(blank), line.size()));
+    const std::string_view word = line.substr(0, line.find_first_of(blank));
+    line.remove_prefix(word.size());
+    return word;
+}
+
+}  // namespace springtime
