@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
-#include <optional>
 
+#include "data/bridge_gaps.h"
 #include "data/triangle_search.h"
 #include "springtime/error.h"
 
@@ -211,36 +211,23 @@ bool any_hangs_free(const std::vector<int>& particles, const std::vector<int>& h
     });
 }
 
-// Draws a landmark's path through its gaps: straight from the frame before to the frame after, and
-// standing still before the first and after the last.
-void bridge_gaps(Rollout& rollout, std::size_t landmark)
+void bridge_landmark(Rollout& rollout, std::size_t landmark)
 {
-    const std::size_t row = 3 * rollout.landmark_count();
-    float* x = &rollout.position[3 * landmark];
-    std::optional<std::size_t> before;
-    const auto lead_to = [&](std::size_t to) {
-        for (std::size_t f = before ? *before + 1 : 0; f < to; ++f) {
-            const double part = before ? double(f - *before) / double(to - *before) : 1;
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                const double there = x[to * row + axis];
-                const double here = before ? x[*before * row + axis] : there;
-                x[f * row + axis] = float(here + part * (there - here));
-            }
-        }
+    const auto at = [&](std::size_t frame) {
+        return &rollout.position[3 * (frame * rollout.landmark_count() + landmark)];
     };
+    std::vector<Vec3d> path;
     for (std::size_t f = 0; f < rollout.frame_count; ++f) {
-        if (std::isnan(x[f * row])) continue;
-        lead_to(f);
-        before = f;
+        path.push_back({at(f)[0], at(f)[1], at(f)[2]});
     }
-    if (!before) {
+    if (!bridge_gaps(path)) {
         throw Error(
             "resample: a handle hangs on landmark {}, which is missing in all {} frames; leave "
             "that landmark out of the motion",
             landmark, rollout.frame_count);
     }
-    for (std::size_t f = *before + 1; f < rollout.frame_count; ++f) {
-        std::copy_n(x + *before * row, 3, x + f * row);
+    for (std::size_t f = 0; f < rollout.frame_count; ++f) {
+        for (int axis = 0; axis < 3; ++axis) at(f)[axis] = float(path[f][axis]);
     }
 }
 
@@ -266,7 +253,7 @@ Rollout bridged(const Rollout& rollout, const std::vector<int>& particles,
     Rollout result = rollout;
     for (const int p : particles) {
         for (int j = 0; j < 3; ++j) {
-            if (weights[p].weight[j] != 0) bridge_gaps(result, weights[p].landmark[j]);
+            if (weights[p].weight[j] != 0) bridge_landmark(result, weights[p].landmark[j]);
         }
     }
     return result;

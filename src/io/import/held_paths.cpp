@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/quantile.h"
+#include "data/bridge_gaps.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
 
@@ -19,22 +20,6 @@ Vec3d median_place(const PointFrame& path)
         for (int axis = 0; axis < 3; ++axis) along[axis].push_back(x[axis]);
     }
     return {quantile(along[0], 0.5), quantile(along[1], 0.5), quantile(along[2], 0.5)};
-}
-
-// Straight from the last frame that shows the point to the next, standing still at both ends.
-void bridge_gaps(PointFrame& path)
-{
-    std::size_t before = path.size();
-    for (std::size_t f = 0; f < path.size(); ++f) {
-        if (!is_seen(path[f])) continue;
-        for (std::size_t g = before == path.size() ? 0 : before + 1; g < f; ++g) {
-            const double part = before == path.size() ? 1 : double(g - before) / double(f - before);
-            const Vec3d from = before == path.size() ? path[f] : path[before];
-            path[g] = from + part * (path[f] - from);
-        }
-        before = f;
-    }
-    for (std::size_t f = before + 1; f < path.size(); ++f) path[f] = path[before];
 }
 
 // The longest run of frames that do not show the point.
