@@ -1,11 +1,10 @@
 // Noise taken out of the springs of an observed start.
-#include "learn/calm.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "handkerchiefs.h"
+#include "springtime/capture.h"
 
 namespace springtime {
 

@@ -54,6 +54,33 @@ TEST(Pieces, ShareOutAllFramesInOrder)
     EXPECT_NE(error_of([&] { cut_into_pieces(take, 12); }).find("23 frames"), std::string::npos);
 }
 
+TEST(Pieces, OfSeveralRolloutsAreThoseOfEach)
+{
+    const MotionSource takes =
+        motion_of(header_at(0.02, 1), {counted(8, 1), counted(5, 1), counted(4, 1)});
+    const MotionSource pieces = cut_into_pieces(takes, 2);
+    EXPECT_EQ(pieces.frame_counts, (std::vector<std::size_t>{4, 4, 2, 3, 2, 2}));
+    for (const auto& [piece, first] : {std::pair(1, 4), {2, 0}, {3, 2}, {5, 2}}) {
+        EXPECT_EQ(pieces.read(piece, 1, 1).position[0], 100 * float(first + 1));
+    }
+    EXPECT_NE(error_of([&] { cut_into_pieces(takes, 3); }).find("5 frames"), std::string::npos);
+}
+
+TEST(Pieces, OfSeveralRolloutsMakeFive)
+{
+    const auto pieces = [](std::size_t rollouts, std::size_t shortest) {
+        std::vector<Rollout> takes(rollouts, counted(1000, 1));
+        takes.back() = counted(shortest, 1);
+        return pieces_of_a_take(motion_of(header_at(1.0 / 30, 1), takes));
+    };
+    EXPECT_EQ(pieces(2, 1000), 3u);
+    EXPECT_EQ(pieces(3, 1000), 2u);
+    EXPECT_EQ(pieces(5, 1000), 1u);
+    EXPECT_EQ(pieces(9, 1000), 1u);
+    EXPECT_EQ(pieces(2, 2 * 16), 2u);  // half a second each
+    EXPECT_EQ(pieces(2, 10), 1u);
+}
+
 TEST(Pieces, LeaveHalfASecondInEach)
 {
     const auto pieces = [](std::size_t frames, double interval) {

@@ -197,6 +197,8 @@ std::string bar_of(double value, double most)
     return filled > 0 ? " " + std::string(std::size_t(filled), '#') : "";
 }
 
+constexpr double kBetter = 1.01;  // what is less is no difference to speak of
+
 void print_means(const Evaluation& result)
 {
     const MotionError& ours = result.surrogate;
@@ -204,7 +206,7 @@ void print_means(const Evaluation& result)
     fmt::print("  {:<20} {:>10.4g} {:>10.4g}\n", "this cloth", ours.mean, ours.std);
     const auto print = [&](const char* name, const MotionError& error) {
         fmt::print("  {:<20} {:>10.4g} {:>10.4g}{}\n", name, error.mean, error.std,
-                   error.mean > ours.mean && ours.mean > 0
+                   error.mean >= kBetter * ours.mean && ours.mean > 0
                        ? fmt::format("  this cloth is {:.3g} times better", error.mean / ours.mean)
                        : "");
     };
@@ -303,7 +305,6 @@ int run_evaluate(const EvaluateArguments& arguments)
     const MotionReader reader(arguments.motion);
     const Evaluation result = evaluate(arguments, cloth, source_of(reader));
     const nlohmann::json json = json_of(arguments, result);
-    if (!arguments.out.empty()) write_text(arguments.out, json.dump(2) + "\n");
     if (arguments.common.json) {
         fmt::print("{}\n", json.dump());
     } else {
@@ -311,6 +312,7 @@ int run_evaluate(const EvaluateArguments& arguments)
     }
     for (const std::string& text : result.remarks) note(arguments.common, text);
     for (const std::string& text : result.warnings) note(arguments.common, "warning: " + text);
+    if (!arguments.out.empty()) write_text(arguments.out, json.dump(2) + "\n");
     return kDone;
 }
 

@@ -23,14 +23,21 @@ double median_error(const std::vector<double>& errors)
     return *middle;
 }
 
+constexpr double kMotion = 0.8;  // what is correlated more from frame to frame is hardly noise
+
 std::string noise_text(const Identification& found)
 {
     const NoiseEstimate& noise = found.noise;
-    std::string text = fmt::format(
-        "noise of the positions: {:.2g} m, {} in time (neighbouring frames are correlated by "
-        "{:.2f}){}",
-        noise.level, noise.white ? "white" : "not white", noise.correlation,
-        noise.correlation > 0.8 ? ": hardly noise, but quick motion" : "");
+    std::string text =
+        noise.correlation > kMotion
+            ? fmt::format(
+                  "the noise of the positions is hidden by quick motion: polynomials leave {:.2g} "
+                  "m, in which neighbouring frames are correlated by {:.2f}",
+                  noise.level, noise.correlation)
+            : fmt::format(
+                  "noise of the positions: {:.2g} m, {} in time (neighbouring frames are "
+                  "correlated by {:.2f})",
+                  noise.level, noise.white ? "white" : "not white", noise.correlation);
     if (found.instruments) {
         return text + (noise.white ? "; so even and odd frames were held against each other, which "
                                      "such noise cannot bias\n"
@@ -48,7 +55,7 @@ std::string noise_text(const Identification& found)
 }  // namespace
 
 Identification run_identification(const std::string& motion, const IdentifyOptions& options,
-                                  const CommonOptions& common)
+                                  const RunFolder& folder, const CommonOptions& common)
 {
     const MotionReader reader(motion);
     ProgressBar bar("solve", "percent", common.quiet);
@@ -57,7 +64,8 @@ Identification run_identification(const std::string& motion, const IdentifyOptio
                         [&](double share) { return bar.show(100 * share, 100); });
     } catch (const Failure& failure) {
         if (!interrupted()) throw;
-        throw Failure("{}; springtime train --resume FOLDER begins again", failure.what());
+        throw Failure("{}; springtime train --resume {} begins again", failure.what(),
+                      folder.path().string());
     }
 }
 

@@ -8,9 +8,9 @@
 
 namespace springtime::app {
 
-// Solves for all springs, with a progress bar.
+// Solves for all springs, with a progress bar; the run's folder is named to who interrupts it.
 Identification run_identification(const std::string& motion, const IdentifyOptions& options,
-                                  const CommonOptions& common);
+                                  const RunFolder& folder, const CommonOptions& common);
 
 // What was done and found, in plain words, a line each.
 std::string describe(const Identification& identification);

@@ -181,12 +181,18 @@ struct InspectedCloth {
     std::optional<MotionReader> motion{};  // that a run learned from
 };
 
-// A picture goes into a run folder, but nowhere else.
-std::string write_picture(const InspectedCloth& inspected, const Cloth& cloth)
+// A picture goes into a run folder, but nowhere else, and if it cannot, the rest is still told.
+std::string write_picture(const InspectedCloth& inspected, const Cloth& cloth,
+                          const CommonOptions& common)
 {
     if (!inspected.folder) return {};
     const std::filesystem::path path = *inspected.folder / "determination.png";
-    write_png(path, draw_determination(cloth));
+    try {
+        write_png(path, draw_determination(cloth));
+    } catch (const std::runtime_error& error) {
+        note(common, fmt::format("warning: the errors are not drawn: {}", error.what()));
+        return {};
+    }
     return path.string();
 }
 
@@ -198,7 +204,7 @@ int inspect_cloth(const InspectArguments& arguments, const InspectedCloth& inspe
     if (cloth.errors && cloth.springs.spring_count() > 0) {
         determination = determination_of(cloth, inspected.motion ? &*inspected.motion : nullptr,
                                          arguments.common);
-        picture = write_picture(inspected, cloth);
+        picture = write_picture(inspected, cloth, arguments.common);
     }
     if (!arguments.common.json) {
         fmt::print("{}: cloth, version {}\n", inspected.file, cloth_file_version(cloth));

@@ -324,8 +324,9 @@ MotionSource source_of(const MotionReader& reader)
 MotionSource lesson_of(const MotionReader& reader)
 {
     const MotionSource source = source_of(reader);
-    if (source.frame_counts.size() != 1) return source;
-    return cut_into_pieces(source, pieces_of_a_take(source));
+    const bool alone = source.frame_counts.size() == 1;
+    const std::size_t pieces = alone || source.header.captured ? pieces_of_a_take(source) : 1;
+    return pieces > 1 ? cut_into_pieces(source, pieces) : source;
 }
 
 void note(const CommonOptions& options, const std::string& text)

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "options.h"
 #include "progress.h"
+#include "springtime/capture.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -38,6 +39,7 @@ struct Start {
     Handles handles;
     Environment environment;
     double dt = 1e-3;
+    bool observed = false;  // with the noise of a camera
 };
 
 // To a thousandth of a millimetre, as files may round them.
@@ -67,7 +69,7 @@ Start resampled_start(const MotionHeader& header, const Rollout& rollout, const 
     const Resampler resampler(header.rest, cloth.rest);
     return {resampler.apply(rollout.state(0, header)),
             resampler.apply(rollout, header.frame_interval()).handles, header.environment,
-            header.dt};
+            header.dt, header.captured && !header.velocities};
 }
 
 Start stored_start(const std::string& text, const Cloth& cloth)
@@ -95,7 +97,8 @@ Start stored_start(const std::string& text, const Cloth& cloth)
     // A state that is not stored is estimated from the frames after it, and gaps may be long.
     const bool stored = header.velocities && !header.gaps;
     const Rollout first = motion.read(rollout, 0, stored ? 1 : motion.frame_count(rollout));
-    return {first.state(0, header), first.handles, header.environment, header.dt};
+    return {first.state(0, header), first.handles, header.environment, header.dt,
+            header.captured && !header.velocities};
 }
 
 // Handles of all that --pin and --handles name; what stands in the path file wins.
@@ -147,6 +150,7 @@ Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
     if (!arguments.pins.empty() || !arguments.handles.empty()) {
         start.handles = named_handles(arguments, cloth, start.state);
     }
+    if (start.observed) calm(start.state, cloth, start.handles.particles);
     start.environment = environment_from(arguments.environment, start.environment);
     start.dt = arguments.dt.value_or(start.dt);
     return start;

@@ -130,12 +130,20 @@ void fit_clips(TrainOptions& options, const MotionSource& motion)
 void tell_choices(const MotionReader& reader, const TrainFlags& given, const TrainOptions& options,
                   const CommonOptions& common)
 {
-    if (reader.rollout_count() == 1) {
-        const MotionSource pieces = lesson_of(reader);
-        note(common, fmt::format("one rollout alone: it is cut into {} pieces of {:.3g} s, one of "
-                                 "which is not trained on but validates",
-                                 pieces.frame_counts.size(),
-                                 double(pieces.frame_counts[0]) * pieces.header.frame_interval()));
+    const MotionSource lesson = lesson_of(reader);
+    const std::size_t pieces = lesson.frame_counts.size(), rollouts = reader.rollout_count();
+    const auto left_out = std::size_t(std::lround(options.validation_share * double(pieces)));
+    const std::string validate =
+        left_out > 1 ? fmt::format("{} of which are not trained on but validate", left_out)
+                     : "one of which is not trained on but validates";
+    if (pieces != rollouts) {
+        note(common,
+             fmt::format("{}, cut into {} pieces of {:.3g} s, {}",
+                         rollouts == 1 ? "one rollout alone" : fmt::format("{} rollouts", rollouts),
+                         pieces, double(lesson.frame_counts[0]) * lesson.header.frame_interval(),
+                         validate));
+    } else if (reader.header().captured) {
+        note(common, fmt::format("{} rollouts, {}", rollouts, validate));
     }
     if (!reader.header().captured || given.grid != "auto") return;
     const std::optional<Grid> own = regular_grid(reader.header().rest);
@@ -145,6 +153,13 @@ void tell_choices(const MotionReader& reader, const TrainFlags& given, const Tra
                              same ? "as the landmarks are a grid of that kind"
                                   : fmt::format("about as many as the {} landmarks",
                                                 reader.header().landmark_count())));
+}
+
+bool only_positions(const TrainOptions& options)
+{
+    return std::all_of(options.passes.begin(), options.passes.end(), [](const TrainPass& pass) {
+        return pass.weights.force == 0 && pass.weights.impulse == 0;
+    });
 }
 
 // What begins with given or frozen values does not solve for them.
@@ -211,9 +226,13 @@ int run_train(const TrainArguments& arguments)
     print_result(arguments, outcome, step);
     if (by_gradient && outcome.result.finished && outcome.result.state.best_iteration == 0) {
         note(arguments.common,
-             "warning: no iteration followed the validation motion better than the start, which is "
-             "kept; with a grid other than that of the landmarks, the position loss may do better: "
-             "--position-weight 1 --force-weight 0 --impulse-weight 0");
+             fmt::format("warning: no iteration followed the validation motion better than the "
+                         "start, which is kept{}",
+                         only_positions(options)
+                             ? ""
+                             : "; with a grid other than that of the landmarks, the position loss "
+                               "may do better: --position-weight 1 --force-weight 0 "
+                               "--impulse-weight 0"));
     }
     if (outcome.result.finished) return kDone;
     fmt::print(stderr,

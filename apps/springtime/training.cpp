@@ -61,18 +61,24 @@ void compare_positions(TrainOptions& options)
     }
 }
 
-std::string refinement_story(const TrainingOutcome& outcome)
+std::string refinement_story(const TrainingOutcome& outcome, bool solved)
 {
-    const bool from_linear = outcome.linear_rmse < outcome.homogeneous_rmse;
-    std::string text = fmt::format(
-        "on validation motion: linear {}, best homogeneous network {:.4g} m; so the descent "
-        "began with the {}\n",
-        std::isfinite(outcome.linear_rmse) ? fmt::format("{:.4g} m", outcome.linear_rmse)
-                                           : "without bounds",
-        outcome.homogeneous_rmse,
-        from_linear ? "linear answer"
-                    : "homogeneous network; the linear answer, with its standard errors, is in "
-                      "linear.json");
+    const bool from_linear = solved && outcome.linear_rmse < outcome.homogeneous_rmse;
+    std::string text =
+        solved
+            ? fmt::format(
+                  "on validation motion: linear {}, best homogeneous network {:.4g} m; so the "
+                  "descent began with the {}\n",
+                  std::isfinite(outcome.linear_rmse) ? fmt::format("{:.4g} m", outcome.linear_rmse)
+                                                     : "without bounds",
+                  outcome.homogeneous_rmse,
+                  from_linear ? "linear answer"
+                              : "homogeneous network; the linear answer, with its standard "
+                                "errors, is in linear.json")
+            : fmt::format(
+                  "on validation motion: best homogeneous network {:.4g} m; the descent began with "
+                  "it\n",
+                  outcome.homogeneous_rmse);
     const double before = from_linear ? outcome.linear_rmse : outcome.homogeneous_rmse;
     if (outcome.result.state.best_iteration == 0) {
         return text + fmt::format(
@@ -154,7 +160,7 @@ TrainingOutcome run_linear(const std::string& motion, const IdentifyOptions& sol
     TrainingOutcome outcome;
     outcome.folder = folder.path();
     outcome.homogeneous_rmse = -1;
-    outcome.linear = run_identification(motion, solve, common);
+    outcome.linear = run_identification(motion, solve, folder, common);
     outcome.result.cloth = outcome.linear->cloth;
     outcome.result.finished = true;
     write_cloth(folder.path() / "cloth.json", outcome.linear->cloth);
@@ -230,7 +236,7 @@ TrainingOutcome run_auto(const std::string& motion, const IdentifyOptions& solve
     }
     if (!MotionReader(motion).header().velocities) compare_positions(options);
     TrainingOutcome outcome = run_training(motion, options, folder, common, linear);
-    outcome.story = solved.story + (linear ? refinement_story(outcome) : std::string());
+    outcome.story = solved.story + refinement_story(outcome, linear.has_value());
     if (outcome.result.too_stiff) {
         outcome.story +=
             "warning: the descent ended early: its springs came to need too short steps, and the "

@@ -10,30 +10,41 @@ namespace springtime {
 
 MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces)
 {
-    const std::size_t frames = motion.frame_counts.empty() ? 0 : motion.frame_counts[0];
-    if (pieces == 0 || frames < 2 * pieces) {
-        throw Error("capture: {} frames cannot be cut into {} pieces; each needs 2", frames,
-                    pieces);
-    }
-    const auto begin_of = [frames, pieces](std::size_t piece) { return piece * frames / pieces; };
+    struct Piece {
+        std::size_t rollout, begin;
+    };
     MotionSource cut;
     cut.header = motion.header;
-    for (std::size_t p = 0; p < pieces; ++p) {
-        cut.frame_counts.push_back(begin_of(p + 1) - begin_of(p));
+    std::vector<Piece> table;
+    for (std::size_t r = 0; r < motion.frame_counts.size(); ++r) {
+        const std::size_t frames = motion.frame_counts[r];
+        if (pieces == 0 || frames < 2 * pieces) {
+            throw Error("capture: {} frames cannot be cut into {} pieces; each needs 2", frames,
+                        pieces);
+        }
+        for (std::size_t p = 0; p < pieces; ++p) {
+            const std::size_t begin = p * frames / pieces, end = (p + 1) * frames / pieces;
+            table.push_back({r, begin});
+            cut.frame_counts.push_back(end - begin);
+        }
     }
-    cut.read = [read = motion.read, begin_of](std::size_t piece, std::size_t first,
-                                              std::size_t count) {
-        return read(0, begin_of(piece) + first, count);
+    cut.read = [read = motion.read, table](std::size_t piece, std::size_t first,
+                                           std::size_t count) {
+        return read(table[piece].rollout, table[piece].begin + first, count);
     };
     return cut;
 }
 
 std::size_t pieces_of_a_take(const MotionSource& motion)
 {
-    constexpr double kSeconds = 0.5, kLeast = 2, kMost = 5;
-    const double frames = motion.frame_counts.empty() ? 0 : double(motion.frame_counts[0]);
+    constexpr double kSeconds = 0.5, kInAll = 5;
+    const std::vector<std::size_t>& frames = motion.frame_counts;
+    if (frames.empty()) return 1;
     const double each = std::ceil(kSeconds / motion.header.frame_interval() - 1e-6) + 1;
-    return std::size_t(std::clamp(std::floor(frames / each), kLeast, kMost));
+    const double shortest = double(*std::min_element(frames.begin(), frames.end()));
+    const double most =
+        std::min(std::ceil(kInAll / double(frames.size())), std::floor(shortest / each));
+    return std::size_t(std::max(most, frames.size() == 1 ? 2.0 : 1.0));
 }
 
 std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest)

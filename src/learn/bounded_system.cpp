@@ -2,6 +2,7 @@
 
 #include <Eigen/SparseCholesky>
 #include <cmath>
+#include <limits>
 
 #include "learn/selected_inverse.h"
 #include "springtime/error.h"
@@ -273,7 +274,11 @@ VectorXd inverse_diagonal(const Matrix& matrix)
     factorize_all(factor, scaled.matrix);
     const VectorXd ordered =
         selected_inverse_diagonal(factor.matrixL().nestedExpression(), factor.vectorD());
-    return (factor.permutationPinv() * ordered).cwiseProduct(scaled.scale.cwiseAbs2());
+    VectorXd inverse = (factor.permutationPinv() * ordered).cwiseProduct(scaled.scale.cwiseAbs2());
+    for (double& entry : inverse) {
+        if (!(entry > 0)) entry = std::numeric_limits<double>::infinity();
+    }
+    return inverse;
 }
 
 double log_determinant(const Matrix& matrix)

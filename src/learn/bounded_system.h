@@ -31,7 +31,8 @@ struct BoundedSolution {
 BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver);
 
 // Diagonal of the inverse of H, by selected inversion: only entries where the factor has any are
-// ever computed. Throws Failure unless H is positive definite.
+// ever computed. Where rounding leaves nothing of an entry, or less, it is infinite. Throws Failure
+// unless H is positive definite.
 Eigen::VectorXd inverse_diagonal(const Eigen::SparseMatrix<double>& matrix);
 
 // Logarithm of the determinant of H. Throws Failure unless H is positive definite.

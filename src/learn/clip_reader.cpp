@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "learn/calm.h"
 #include "learn/loss.h"
+#include "springtime/capture.h"
 
 namespace springtime {
 

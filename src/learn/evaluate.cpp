@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "core/parallel.h"
-#include "learn/calm.h"
 #include "sim/stepper.h"
+#include "springtime/capture.h"
 #include "springtime/error.h"
 #include "springtime/resample.h"
 
@@ -68,12 +68,18 @@ class TargetReader {
         const double interval = motion_.header.frame_interval();
         State start = resampler_.apply(landmarks.state(0, interval, dt_));
         Rollout particles = resampler_.apply(landmarks, interval);
-        const MotionHeader& header = motion_.header;
-        if (header.captured && !header.velocities) {
-            calm(start, surrogate_, particles.handles.particles);
-        }
         return {rollout, particles.frame_count, std::move(particles.position), std::move(start),
                 std::move(particles.handles)};
+    }
+
+    // The same, for the surrogate to start from.
+    Target read_calmed(std::size_t rollout) const
+    {
+        Target target = read(rollout);
+        if (motion_.header.captured && !motion_.header.velocities) {
+            calm(target.start, surrogate_, target.handles.particles);
+        }
+        return target;
     }
 
   private:
@@ -250,7 +256,7 @@ std::vector<Target> Evaluation::read_batch(int batch) const
 {
     const std::size_t begin = batch * width_, end = std::min(begin + width_, order_.size());
     std::vector<Target> targets;
-    for (std::size_t i = begin; i < end; ++i) targets.push_back(reader_.read(order_[i]));
+    for (std::size_t i = begin; i < end; ++i) targets.push_back(reader_.read_calmed(order_[i]));
     return targets;
 }
 

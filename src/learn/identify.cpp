@@ -350,7 +350,7 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
     for (int k = 0; k < kinds; ++k) {
         double ratio = 0, count = 0;
         for (Eigen::Index i = k; i < solution.size(); i += kinds) {
-            if (!seen[i]) continue;
+            if (!seen[i] || std::isinf(inverse[i])) continue;
             ratio += scatter[i] / inverse[i];
             count += 1;
         }

@@ -1,6 +1,6 @@
-#include "learn/calm.h"
-
 #include <algorithm>
+
+#include "springtime/capture.h"
 
 namespace springtime {
 
