@@ -126,6 +126,47 @@ void fit_clips(TrainOptions& options, const MotionSource& motion)
     }
 }
 
+// Twice as fine as a grid of landmarks, where that is not many.
+std::optional<Grid> finer_grid(const MotionHeader& header)
+{
+    constexpr int kMost = 20;
+    const std::optional<Grid> own = regular_grid(header.rest);
+    if (!header.captured || !own) return std::nullopt;
+    const Grid finer{2 * own->rows - 1, 2 * own->cols - 1};
+    if (finer.rows > kMost || finer.cols > kMost) return std::nullopt;
+    return finer;
+}
+
+bool may_choose_grid(const TrainFlags& flags, const MotionHeader& header)
+{
+    return finer_grid(header) && flags.grid == "auto" && flags.method != "linear" &&
+           flags.freeze == "none" && !(flags.run.stiffness_start > 0) &&
+           !(flags.run.damping_start > 0);
+}
+
+// Folds between landmarks need particles there, but those cost time and may do harm: tried with
+// homogeneous networks, the finer grid has to follow the validation motion clearly better.
+Grid choose_grid(const MotionSource& lesson, const TrainOptions& options, const RunFolder& folder,
+                 const CommonOptions& common)
+{
+    constexpr double kClearly = 0.8;
+    const Grid finer = *finer_grid(lesson.header);
+    TrainOptions fine = options;
+    fine.grid.rows = finer.rows;
+    fine.grid.cols = finer.cols;
+    const GridTrial own = try_grid(lesson, options, common);
+    const GridTrial other = try_grid(lesson, fine, common);
+    const GridTrial& kept = other.rmse < kClearly * own.rmse ? other : own;
+    note(common,
+         fmt::format("homogeneous networks follow the validation motion to {:.3g} m with {} x {} "
+                     "particles, as the landmarks are, and to {:.3g} m with {} x {}: so the "
+                     "surrogate has {} x {}; --grid chooses others",
+                     own.rmse, own.grid.rows, own.grid.cols, other.rmse, finer.rows, finer.cols,
+                     kept.grid.rows, kept.grid.cols));
+    keep_trial(kept, folder);
+    return kept.grid;
+}
+
 // What is chosen for the user.
 void tell_choices(const MotionReader& reader, const TrainFlags& given, const TrainOptions& options,
                   const CommonOptions& common)
@@ -146,6 +187,7 @@ void tell_choices(const MotionReader& reader, const TrainFlags& given, const Tra
         note(common, fmt::format("{} rollouts, {}", rollouts, validate));
     }
     if (!reader.header().captured || given.grid != "auto") return;
+    if (may_choose_grid(given, reader.header())) return;  // which says more
     const std::optional<Grid> own = regular_grid(reader.header().rest);
     const bool same = own && own->rows == options.grid.rows && own->cols == options.grid.cols;
     note(common, fmt::format("the surrogate has {} x {} particles, {}; --grid chooses others",
@@ -190,7 +232,7 @@ TrainingOutcome run_method(const TrainArguments& arguments, const TrainOptions& 
     return run_training(arguments.motion, options, folder, arguments.common);
 }
 
-int run_train(const TrainArguments& arguments)
+int run_train(TrainArguments arguments)
 {
     if (arguments.motion.empty()) {
         throw Error("train: no motion file; give one, or --resume FOLDER of an interrupted run");
@@ -218,9 +260,17 @@ int run_train(const TrainArguments& arguments)
     } else {
         RunFolder(folder).create(config);
     }
+    const MotionReader reader(arguments.motion);
+    if (may_choose_grid(arguments.flags, reader.header())) {
+        const std::optional<Grid> kept = grid_kept(folder);
+        const Grid grid =
+            kept ? *kept : choose_grid(lesson_of(reader), options, folder, arguments.common);
+        arguments.flags.grid = fmt::format("{}x{}", grid.rows, grid.cols);
+        options.grid.rows = grid.rows;
+        options.grid.cols = grid.cols;
+    }
     const TrainingOutcome outcome = run_method(arguments, options, folder);
-    const StepNeeded step =
-        step_needed(outcome.result.cloth, MotionReader(arguments.motion).header());
+    const StepNeeded step = step_needed(outcome.result.cloth, reader.header());
     write_text((folder.path() / "result.json").string(),
                result_json(arguments, outcome, step).dump(1) + "\n");
     print_result(arguments, outcome, step);

@@ -90,7 +90,8 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
         ->check(CLI::IsMember({"auto", "linear", "gradient"}));
     verb.add_option("--grid", flags.grid,
                     "Particles of the surrogate, ROWSxCOLS; auto: 32x32, and for captured motion "
-                    "the grid of the landmarks, or about as many particles");
+                    "the grid of the landmarks, one twice as fine where that does clearly better, "
+                    "or about as many particles");
     add_families(verb, flags.families);
     add_knots(verb, flags.run.law.knots);
     verb.add_flag("--isotropic-damping", flags.run.law.isotropic,

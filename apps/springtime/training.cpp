@@ -30,16 +30,24 @@ std::pair<double, double> logged(const std::filesystem::path& log)
 }
 
 // The best homogeneous network, fitted once per run.
+fs::path homogeneous_file(const RunFolder& folder)
+{
+    return folder.path() / "homogeneous.json";
+}
+
+Cloth fit_with_bar(const MotionSource& source, const TrainOptions& options,
+                   const CommonOptions& common)
+{
+    ProgressBar bar("homogeneous fit", "percent", common.quiet);
+    return fit_homogeneous(source, options,
+                           [&](double share) { return bar.show(100 * share, 100); });
+}
+
 Cloth homogeneous_of(const MotionSource& source, const TrainOptions& options,
                      const RunFolder& folder, const CommonOptions& common)
 {
-    const fs::path file = folder.path() / "homogeneous.json";
-    if (!fs::exists(file)) {
-        ProgressBar bar("homogeneous fit", "percent", common.quiet);
-        write_cloth(file, fit_homogeneous(source, options, [&](double share) {
-                        return bar.show(100 * share, 100);
-                    }));
-    }
+    const fs::path file = homogeneous_file(folder);
+    if (!fs::exists(file)) write_cloth(file, fit_with_bar(source, options, common));
     return read_cloth(file);
 }
 
@@ -94,6 +102,26 @@ std::string refinement_story(const TrainingOutcome& outcome, bool solved)
 }
 
 }  // namespace
+
+GridTrial try_grid(const MotionSource& source, const TrainOptions& options,
+                   const CommonOptions& common)
+{
+    GridTrial trial{{options.grid.rows, options.grid.cols}, fit_with_bar(source, options, common)};
+    trial.rmse = validation_error(source, options, trial.homogeneous);
+    return trial;
+}
+
+void keep_trial(const GridTrial& trial, const RunFolder& folder)
+{
+    write_cloth(homogeneous_file(folder), trial.homogeneous);
+}
+
+std::optional<Grid> grid_kept(const RunFolder& folder)
+{
+    const fs::path file = homogeneous_file(folder);
+    if (!fs::exists(file)) return std::nullopt;
+    return regular_grid(read_cloth(file).rest);
+}
 
 TrainingOutcome run_training(const std::string& motion, const TrainOptions& options,
                              const RunFolder& run_folder, const CommonOptions& common,
@@ -218,7 +246,7 @@ TrainingOutcome run_auto(const std::string& motion, const IdentifyOptions& solve
     std::optional<Cloth> linear;
     if (fs::exists(linear_file)) {
         linear = read_cloth(linear_file);
-    } else if (!fs::exists(folder.path() / "homogeneous.json")) {  // a descent has not begun
+    } else if (!folder.has_checkpoint()) {  // a descent has not begun
         solved = run_linear_or_say_why(motion, solve, options, folder, common);
     }
     if (solved.linear) {

@@ -19,6 +19,18 @@ struct TrainingOutcome {
     std::string story;        // what was done and why, in words
 };
 
+// The best homogeneous network of a grid, and how it follows the validation motion.
+struct GridTrial {
+    Grid grid;
+    Cloth homogeneous;
+    double rmse = 0;  // [m]
+};
+GridTrial try_grid(const MotionSource& lesson, const TrainOptions& options,
+                   const CommonOptions& common);
+// Spares the run fitting it again, and trying again when it is resumed.
+void keep_trial(const GridTrial& trial, const RunFolder& folder);
+std::optional<Grid> grid_kept(const RunFolder& folder);
+
 // Descends in a run folder that exists, from its last checkpoint if there is one: log, checkpoints,
 // cloth.json and homogeneous.json, with a progress bar. Begins with the linear answer instead of
 // the homogeneous fit where it follows the validation motion better.

@@ -38,6 +38,7 @@ class RunFolder {
     // the one before it is used. Nothing when there is no checkpoint; Error when there are only
     // damaged ones.
     std::optional<TrainState> read_checkpoint(std::vector<std::string>& remarks) const;
+    bool has_checkpoint() const;  // whole or damaged
 
   private:
     std::filesystem::path path_;

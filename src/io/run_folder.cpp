@@ -206,6 +206,12 @@ void RunFolder::write_checkpoint(const TrainState& state)
     write_text(slot_to_write(read_slots(path_), state.iteration), encode_checkpoint(state));
 }
 
+bool RunFolder::has_checkpoint() const
+{
+    return std::any_of(kCheckpoints.begin(), kCheckpoints.end(),
+                       [&](const char* name) { return fs::exists(path_ / name); });
+}
+
 std::optional<TrainState> RunFolder::read_checkpoint(std::vector<std::string>& remarks) const
 {
     std::array<Slot, 2> slots = read_slots(path_);
