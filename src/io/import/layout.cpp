@@ -112,14 +112,6 @@ void lay_grid(PointLayout& layout, const std::vector<TakeScan>& scans, const Imp
                               "or take it as it is with --trust"));
 }
 
-// Rest places of all points of a file, in its units, with y up.
-std::vector<Vec3d> placed(const PointFrame& points, const Placing& placing)
-{
-    std::vector<Vec3d> result;
-    for (const Vec3d& p : points) result.push_back(placing.direction(p));
-    return result;
-}
-
 void check_whole(const PointFrame& points, const PointLayout& layout, std::string_view source,
                  std::string_view remedy)
 {
@@ -136,6 +128,7 @@ Layout laid_out(PointLayout& layout, const std::vector<TakeScan>& scans,
 {
     constexpr int kNearest = 8;  // those around a point of a grid
     constexpr double kCrumpled = 0.1;
+    constexpr double kUnclear = 0.03;  // sides of noisy layouts differ by 2 % from take to take
     const TrackInfo& info = scans.front().info;
     std::string source = info.source;
     PointFrame shape = scans.front().rest_frame;
@@ -163,9 +156,10 @@ Layout laid_out(PointLayout& layout, const std::vector<TakeScan>& scans,
     }
     check_whole(shape, layout, source, "name a frame that shows every point with --rest-frame");
     const bool whole = layout.points.size() == info.point_count && !triangles.empty();
-    const std::vector<Vec3d> points = placed(shape, layout.placing);
-    const Layout flat = flatten(
-        points, whole ? triangle_links(triangles) : nearest_links(points, kNearest), source);
+    const std::vector<Link> links =
+        whole ? triangle_links(triangles) : nearest_links(shape, kNearest);
+    const Layout flat =
+        options.rest.empty() ? flatten(shape, links, source) : flatten_mesh(shape, links, source);
     if (!(flat.width > 1e-6 * flat.length)) {
         throw Error("{}: all points lie on one line; a sheet needs points beside it", source);
     }
@@ -180,6 +174,11 @@ Layout laid_out(PointLayout& layout, const std::vector<TakeScan>& scans,
             ? fmt::format("frame {}, laid out flat", scans.front().rest_frame_number)
             : fmt::format("the vertices of {}{}", source, flat.strain > 0 ? ", laid out flat" : "");
     layout.strain = flat.strain;
+    if (options.rest.empty() && flat.margin < kUnclear) {
+        layout.warnings.push_back(
+            "the first points lie so close to the middle of the sheet that other takes may come "
+            "out turned over; import them with --rest and the motion file of this one");
+    }
     return flat;
 }
 
