@@ -105,6 +105,25 @@ class OwnData:
         for word in ("9 x 9", "metres", "'1', '9'", "quadratics"):
             self.assertIn(word, text)
 
+    def test_scattered_takes_share_a_sheet(self):
+        self.make_kerchief()
+        held = ["--mass", "0.03", "--driven", "particle:0", "--driven", "particle:8", "--drag", "2"]
+        for name, seed in (("a", 1), ("b", 2)):
+            self.swing(f"{name}.h5", seed, 3, "--noise", "0.002")
+            self.run_it("export", f"{name}.h5", "--to", "csv", "--from", "2", "--quiet")
+        told = json.loads(self.bring("a.csv", out="first.h5", sheet=held).stdout)
+        self.assertEqual(told["labels"][:2], ["1", "2"])  # quotes are for people
+        self.bring("b.csv", "--rest", "first.h5", out="second.h5", sheet=held)
+        with h5py.File(self.folder / "first.h5") as a, h5py.File(self.folder / "second.h5") as b:
+            self.assertTrue(np.array_equal(a["rest"][:], b["rest"][:]))
+        told = self.bring("b.csv", "--rest", "first.h5", "--overwrite", out="first.h5", code=2,
+                          sheet=held)
+        self.assertIn("is read as well", told.stderr)
+        # The source knows its sheet: what was laid out is a bit larger or smaller.
+        self.bring("a.csv", "--length", "0.33", "--width", "0.33", out="large.h5", sheet=held)
+        told = self.run_it("evaluate", "source.cloth.json", "large.h5", code=2)
+        self.assertIn("import this take with --rest", told.stderr)
+
     def test_import_refuses_with_words(self):
         self.make_kerchief()
         self.swing("m.h5", 1, 1)

@@ -41,10 +41,10 @@ double worst_distance(const Layout& layout)
     return worst;
 }
 
-TEST(Flatten, LevelSheetKeepsItsPlace)
+TEST(FlattenMesh, LevelSheetKeepsItsPlace)
 {
     const auto points = sheet_points([](double u, double v) { return Vec3d{3 + u, 2, v - 1}; });
-    const Layout layout = flatten(points, nearest_links(points, 8), "test");
+    const Layout layout = flatten_mesh(points, nearest_links(points, 8), "test");
     for (std::size_t i = 0; i < points.size(); ++i) {
         EXPECT_NEAR(layout.points[i].u, points[i].x - 3, 1e-12);
         EXPECT_NEAR(layout.points[i].v, points[i].z + 1, 1e-12);
@@ -54,10 +54,21 @@ TEST(Flatten, LevelSheetKeepsItsPlace)
     EXPECT_EQ(layout.strain, 0);
 }
 
-TEST(Flatten, UprightSheetHasNorthAbove)
+// However the vertices are listed, and whichever side is longer.
+TEST(FlattenMesh, AxesAreThoseOfTheMesh)
+{
+    const auto points = sheet_points([](double u, double v) { return Vec3d{0.6 - v, 0, 0.9 - u}; });
+    const Layout layout = flatten_mesh(points, nearest_links(points, 8), "test");
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        EXPECT_NEAR(layout.points[i].u, points[i].x, 1e-12);
+        EXPECT_NEAR(layout.points[i].v, points[i].z, 1e-12);
+    }
+}
+
+TEST(FlattenMesh, UprightSheetHasNorthAbove)
 {
     const auto points = sheet_points([](double u, double v) { return Vec3d{u, 5 - v, 1}; });
-    const Layout layout = flatten(points, nearest_links(points, 8), "test");
+    const Layout layout = flatten_mesh(points, nearest_links(points, 8), "test");
     EXPECT_NEAR(flat_distance(layout.points[0], {0, 0}), 0, 1e-12);
     EXPECT_NEAR(flat_distance(layout.points[69], {0.9, 0.6}), 0, 1e-12);
 }
@@ -70,7 +81,76 @@ TEST(Flatten, TiltedSheetIsARigidMove)
     const Layout layout = flatten(points, nearest_links(points, 8), "test");
     EXPECT_LT(worst_distance(layout), 1e-12);
     EXPECT_NEAR(layout.length, 0.9, 1e-12);
-    EXPECT_LT(layout.points[0].u, layout.points[9].u);  // towards +x
+    EXPECT_NEAR(flat_distance(layout.points[0], {0, 0}), 0, 1e-12);  // the first is north-west
+    EXPECT_NEAR(flat_distance(layout.points[69], {0.9, 0.6}), 0, 1e-12);
+}
+
+Vec3d turned_about(const Vec3d& axis, double angle, const Vec3d& p)  // Rodrigues'; |axis| = 1
+{
+    return std::cos(angle) * p + std::sin(angle) * cross(axis, p) +
+           (1 - std::cos(angle)) * dot(axis, p) * axis;
+}
+
+// Which way the cloth faces in the world is another thing in every take.
+TEST(Flatten, TurningInSpaceChangesNothing)
+{
+    // Bent, so that it must be unrolled, and of no symmetry: every point is off its grid by a bit.
+    int n = 0;
+    const auto points = sheet_points([&](double u, double v) {
+        const double x = u + 0.01 * std::sin(7.0 * ++n), y = v + 0.01 * std::cos(5.0 * n);
+        return Vec3d{0.7 * std::sin(x / 0.7), -y, 0.7 * std::cos(x / 0.7)};
+    });
+    const auto links = nearest_links(points, 8);
+    const Layout straight = flatten(points, links, "test");
+    EXPECT_GT(straight.margin, 0.05);
+    for (const Vec3d axis : {Vec3d{0, 1, 0}, Vec3d{1, 0, 0}, Vec3d{0.6, 0, 0.8}}) {
+        for (const double degrees : {90, 135, 180, 270}) {
+            auto moved = points;
+            for (Vec3d& p : moved) {
+                p = turned_about(axis, degrees * std::numbers::pi / 180, p) + Vec3d{1, 2, 3};
+            }
+            const Layout layout = flatten(moved, links, "test");
+            double worst = 0;
+            for (std::size_t i = 0; i < points.size(); ++i) {
+                worst = std::max(worst, flat_distance(layout.points[i], straight.points[i]));
+            }
+            // Relaxing stops at 1e-9 of a link for a step, of which many make the rest of the way.
+            EXPECT_LT(worst, 1e-5) << degrees << " degrees";
+        }
+    }
+}
+
+// Listed backwards, from the south-east corner, the first point lies north-west again. The same of
+// a square, where no side is the longer by itself: the first row is the north edge.
+TEST(Flatten, TheFirstPointsLieNorthWest)
+{
+    for (const int cols : {10, 7}) {
+        std::vector<Vec3d> points;
+        for (int i = 0; i < 7 * cols; ++i) {
+            const double x = 0.1 * (i % cols) + 2e-4 * std::sin(3.0 * i);
+            const double z = 0.1 * (i / cols) + 2e-4 * std::cos(5.0 * i);
+            points.push_back({x, 0.2 * z * z, z});
+        }
+        const std::vector<Vec3d> backward(points.rbegin(), points.rend());
+        for (const auto& listed : {points, backward}) {
+            const Layout layout = flatten(listed, nearest_links(listed, 8), "test");
+            for (std::size_t i = 0; i < listed.size(); ++i) {
+                const SheetPoint grid{0.1 * double(i % cols), 0.1 * double(i / cols)};
+                // The bend makes it wider by (0.24)^2/6 of 0.6 m; half a cell is far more.
+                EXPECT_LT(flat_distance(layout.points[i], grid), 0.02) << cols << " " << i;
+            }
+        }
+    }
+}
+
+// The middle first, then two pairs of corners. Off the middle, of the sides: u = 0, -1/2, 1/2,
+// -1/2, 1/2 and v = 0, -1/2, 1/2, 1/2, -1/2; the mean with weights 1 to 1/16 is closer to the
+// middle in v.
+TEST(Flatten, MarginIsWhatTheFirstPointsAreOffTheMiddle)
+{
+    const std::vector<Vec3d> points{{0.5, 0, 0.2}, {0, 0, 0}, {1, 0, 0.4}, {0, 0, 0.4}, {1, 0, 0}};
+    const double v = (0.5 / 2 - 0.5 / 4 - 0.5 / 8 + 0.5 / 16) / (1 + 0.5 + 0.25 + 0.125 + 0.0625);
+    EXPECT_NEAR(flatten(points, nearest_links(points, 3), "test").margin, v, 1e-12);
 }
 
 // A cylinder of radius R unrolls without strain. Links are chords: an arc s is seen as

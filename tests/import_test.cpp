@@ -422,7 +422,7 @@ TEST_F(Import, NumbersAreThoseOfTheFile)
     options.driven = {"particle:2", "p3", "p4"};
     const ImportReport report = run({even_times(60, 60)}, options);
     EXPECT_EQ(report.driven, (std::vector<int>{0, 1, 2}));
-    EXPECT_EQ(report.labels[0], "'p2'");
+    EXPECT_EQ(report.labels[0], "p2");
     std::filesystem::remove(folder / "motion.h5");
     options.driven = {"particle:1"};
     expect_has(refusal({even_times(60, 60)}, options), "point 1 is left out by --drop");

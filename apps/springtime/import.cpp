@@ -18,7 +18,8 @@ struct ImportArguments {
     EnvironmentOptions environment;
     ImportOptions run;
     std::vector<std::string> files;
-    std::string out = "motion.h5", grid, rest, unit = "auto", velocities = "estimate";
+    std::string out = "motion.h5", grid, rest, rest_unit = "auto", unit = "auto",
+                velocities = "estimate";
     bool raw_handles = false, overwrite = false;
     bool rest_given = false;  // on the command line, not in a file beside the data
     const CLI::App* app = nullptr;
@@ -57,7 +58,7 @@ std::string beside_the_data(const std::vector<std::string>& given)
     return fs::is_regular_file(common) ? common.string() : std::string();
 }
 
-double unit_from(const std::string& text)
+double unit_from(const std::string& text, const char* flag)
 {
     if (text == "auto") return 0;
     for (const auto& [name, metres] :
@@ -71,7 +72,7 @@ double unit_from(const std::string& text)
         if (used == text.size() && metres > 0) return metres;
     } catch (const std::exception&) {
     }
-    throw Error("--unit '{}': give m, cm, mm, in, ft, a number of metres, or auto", text);
+    throw Error("{} '{}': give m, cm, mm, in, ft, a number of metres, or auto", flag, text);
 }
 
 // A rest file that is named beside the data lies there, not where the user stands.
@@ -87,7 +88,8 @@ ImportOptions options_from(const ImportArguments& arguments)
     ImportOptions options = arguments.run;
     if (!arguments.grid.empty()) options.grid = parse_grid(arguments.grid);
     options.rest = rest_from(arguments);
-    options.unit = unit_from(arguments.unit);
+    options.rest_unit = unit_from(arguments.rest_unit, "--rest-unit");
+    options.unit = unit_from(arguments.unit, "--unit");
     options.environment = environment_from(arguments.environment, {});
     options.file_velocities = arguments.velocities == "file";
     options.smooth_handles = !arguments.raw_handles;
@@ -102,8 +104,11 @@ int run_import(const ImportArguments& arguments)
         throw Error("{}: exists already; replace it with --overwrite, or give another --out",
                     arguments.out);
     }
+    const ImportOptions options = options_from(arguments);
     const std::vector<fs::path> files(arguments.files.begin(), arguments.files.end());
-    for (const fs::path& file : files) {
+    std::vector<fs::path> all = files;
+    all.push_back(options.rest);
+    for (const fs::path& file : all) {
         std::error_code none;  // where one of them is not there they are not the same
         if (fs::equivalent(file, arguments.out, none)) {
             throw Error("--out {}: is read as well; give another name", arguments.out);
@@ -111,7 +116,7 @@ int run_import(const ImportArguments& arguments)
     }
     const ImportReport report = [&] {
         ProgressBar bar("import", "passes", arguments.common.quiet);
-        return import_motion(files, arguments.out, options_from(arguments),
+        return import_motion(files, arguments.out, options,
                              [&](double done, double total) { return bar.show(done, total); });
     }();
     if (arguments.common.json) {
@@ -135,8 +140,13 @@ void add_layout_flags(CLI::App& verb, ImportArguments& arguments)
     verb.add_flag("--column-order", arguments.run.column_order,
                   "The grid is listed column by column")
         ->group(kGroup);
-    add("--rest", arguments.rest, "OBJ or PLY file of the rest shape, a vertex for every point")
+    add("--rest", arguments.rest,
+        "Rest shape: an OBJ or PLY file with a vertex for every point, or the motion file of an "
+        "earlier import of the same points")
         ->type_name("FILE");
+    add("--rest-unit", arguments.rest_unit,
+        "What 1 in that OBJ or PLY file means, as --unit; auto: as in the files, or as fits the "
+        "points");
     add("--rest-frame", arguments.run.rest_frame,
         "Without --grid and --rest: the frame that is laid out flat; -1: the first that shows "
         "every point");

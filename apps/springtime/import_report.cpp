@@ -6,13 +6,19 @@ namespace springtime::app {
 
 namespace {
 
+std::string label_text(const ImportReport& report, int landmark)
+{
+    const std::string& label = report.labels[std::size_t(landmark)];
+    return report.named ? fmt::format("'{}'", label) : label;
+}
+
 std::string list_text(const ImportReport& report, const std::vector<int>& landmarks)
 {
     constexpr std::size_t kMost = 12;
     if (landmarks.empty()) return "none";
     std::string text;
     for (std::size_t i = 0; i < std::min(kMost, landmarks.size()); ++i) {
-        text += (i > 0 ? ", " : "") + report.labels[std::size_t(landmarks[i])];
+        text += (i > 0 ? ", " : "") + label_text(report, landmarks[i]);
     }
     if (landmarks.size() > kMost) text += fmt::format(" and {} more", landmarks.size() - kMost);
     return text;
@@ -63,7 +69,7 @@ std::string take_text(const ImportReport& report, const TakeReport& take)
         line(fmt::format("{} outliers ({:.2g} %), the first in frame {}, point {}, {} off: {}",
                          take.outlier_count,
                          100 * double(take.outlier_count) / observations(report, take), first.frame,
-                         report.labels[std::size_t(first.landmark)], length_text(first.off),
+                         label_text(report, first.landmark), length_text(first.off),
                          report.outliers_kept ? "kept" : "gaps now"));
     }
     if (take.smoothing > 0) {

@@ -16,10 +16,12 @@ namespace springtime {
 
 struct ImportOptions {
     // Where points lie in the flat sheet. One of: a grid, row by row from the north-west corner and
-    // edge to edge; a mesh file with a vertex for every point; otherwise a frame, laid out flat.
+    // edge to edge; a mesh file with a vertex for every point; an earlier motion file of the same
+    // points, whose rest places and sheet are taken; otherwise a frame, laid out flat.
     std::optional<Grid> grid;
     bool column_order = false;   // the grid is listed column by column instead
-    std::filesystem::path rest;  // OBJ or PLY
+    std::filesystem::path rest;  // OBJ, PLY or motion file
+    double rest_unit = 0;  // [m] that 1 in a mesh means; 0: as in the files, or as fits the points
     // The frame to be laid out, counted from 0; negative: the first that shows every point.
     long rest_frame = -1;
 
@@ -82,8 +84,9 @@ struct ImportReport {
     MotionHeader header;
     std::vector<int> pinned, driven;  // landmarks
     std::vector<std::string>
-        labels;       // of landmarks: their names in the file, or their numbers there
-    double unit = 1;  // [m]
+        labels;          // of landmarks: their names in the file, or their numbers there
+    bool named = false;  // names they are
+    double unit = 1;     // [m]
     std::string unit_reason, up, up_reason, rest_reason;
     // Median distance between neighbours, of that in the flat sheet: about 1, less when crumpled.
     double stretch = 1;

@@ -15,6 +15,8 @@ namespace springtime {
 
 namespace {
 
+constexpr double kFlat = 1e-5;  // off the plane, of the extent: files keep six digits
+
 Eigen::Vector3d eigen(const Vec3d& a)
 {
     return {a.x, a.y, a.z};
@@ -214,37 +216,55 @@ Eigen::MatrixX2d projected(const std::vector<Vec3d>& points, const Eigen::Vector
     return layout;
 }
 
-// The direction in space in which a coordinate of the layout grows.
-Eigen::Vector3d growth(const std::vector<Vec3d>& points, const Eigen::VectorXd& coordinate)
+// How far the points lie from the middle of a coordinate, of its extent: the mean with weights
+// 1, 1/2, 1/4 and so on. In [-1/2, 1/2], and as steady as the places of the first few points.
+double lean(const Eigen::VectorXd& coordinate)
 {
-    const double mean = coordinate.mean();
-    Eigen::Vector3d sum = Eigen::Vector3d::Zero();
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        sum += (coordinate(Eigen::Index(i)) - mean) * eigen(points[i]);
+    const double low = coordinate.minCoeff(), high = coordinate.maxCoeff();
+    double sum = 0, weights = 0, weight = 1;
+    for (const double c : coordinate) {
+        sum += weight * (c - (low + high) / 2);
+        weights += weight;
+        weight /= 2;
     }
-    return sum;
+    if (!(high > low)) return 0;  // all on one line: refused later
+    return sum / (weights * (high - low));
 }
 
-// Turns the layout so that its smallest rectangle is upright and points the way people expect.
-Eigen::MatrixX2d oriented(const Eigen::MatrixX2d& layout, const std::vector<Vec3d>& points)
+struct Oriented {
+    Eigen::MatrixX2d places;
+    double margin = 0;  // see Layout
+};
+
+// Turns the layout so that its smallest rectangle is upright, and turns it over as the order of the
+// points says. Where the cloth was and which way it faced must not matter: they differ from take to
+// take, and a sheet that comes out as its own mirror image is another sheet.
+Oriented oriented(const Eigen::MatrixX2d& layout)
 {
+    constexpr double kAlike = 0.2;  // the order counts for sides that differ by a tenth and less
     std::vector<SheetPoint> places;
     for (Eigen::Index i = 0; i < layout.rows(); ++i) places.push_back({layout(i, 0), layout(i, 1)});
     const Rectangle rectangle = smallest_rectangle(places);
-    Eigen::Vector2d side(rectangle.side.u, rectangle.side.v), across(-side.y(), side.x());
-    if (rectangle.across > rectangle.length) std::swap(side, across);
+    const Eigen::Vector2d side(rectangle.side.u, rectangle.side.v);
     Eigen::MatrixX2d turned(layout.rows(), 2);
-    turned << layout * side, layout * across;
-    if (growth(points, turned.col(0)).dot(Eigen::Vector3d(1, 0, 0.5)) < 0) turned.col(0) *= -1;
-    if (growth(points, turned.col(1)).dot(Eigen::Vector3d(0, -2, 1)) < 0) turned.col(1) *= -1;
-    return turned;
+    turned << layout * side, layout * Eigen::Vector2d(-side.y(), side.x());
+    Eigen::RowVector2d leans(lean(turned.col(0)), lean(turned.col(1)));
+    // Of a grid that is listed row by row the first points lean less along the rows.
+    const double longer = std::log(rectangle.length / rectangle.across) +
+                          kAlike * (std::abs(leans(1)) - std::abs(leans(0)));
+    for (int axis = 0; axis < 2; ++axis) {
+        if (leans(axis) > 0) turned.col(axis) *= -1;
+    }
+    if (longer < 0) turned.col(0).swap(turned.col(1));
+    return {turned, std::min(leans.cwiseAbs().minCoeff(), std::abs(longer))};
 }
 
-Layout at_origin(Eigen::MatrixX2d places, double strain)
+Layout at_origin(Eigen::MatrixX2d places, double strain, double margin)
 {
     places.rowwise() -= places.colwise().minCoeff().eval();
     Layout layout;
     layout.strain = strain;
+    layout.margin = margin;
     for (Eigen::Index i = 0; i < places.rows(); ++i) {
         layout.points.push_back({places(i, 0), places(i, 1)});
     }
@@ -300,24 +320,33 @@ std::vector<Link> triangle_links(const std::vector<std::array<int, 3>>& triangle
 Layout flatten(const std::vector<Vec3d>& points, const std::vector<Link>& links,
                std::string_view source)
 {
-    constexpr double kFlat = 1e-5, kTilt = 1e-4;  // files keep six digits
     check_links(points, links, source);
     const Plane plane = plane_of(points);
     if (plane.off < kFlat) {
-        const Eigen::Vector3d normal = plane.axes.col(2);
-        const auto across = [&](const Eigen::Vector3d& axis) {
-            return normal.cross(axis).norm() < kTilt;
-        };
-        const auto x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
-                   z = Eigen::Vector3d::UnitZ();
-        if (across(y)) return at_origin(projected(points, x, z), 0);
-        if (across(z)) return at_origin(projected(points, x, -y), 0);
-        return at_origin(oriented(projected(points, plane.axes.col(0), plane.axes.col(1)), points),
-                         0);
+        const auto [places, margin] =
+            oriented(projected(points, plane.axes.col(0), plane.axes.col(1)));
+        return at_origin(places, 0, margin);
     }
     Eigen::MatrixX2d layout = scaled_layout(spread_beacons(Ways(points, links), source));
     relax(layout, points, links);
-    return at_origin(oriented(layout, points), strain_of(layout, points, links));
+    const auto [places, margin] = oriented(layout);
+    return at_origin(places, strain_of(layout, points, links), margin);
+}
+
+Layout flatten_mesh(const std::vector<Vec3d>& points, const std::vector<Link>& links,
+                    std::string_view source)
+{
+    constexpr double kTilt = 1e-4, kSure = 0.5;
+    check_links(points, links, source);
+    const Plane plane = plane_of(points);
+    const auto across = [&](const Eigen::Vector3d& axis) {
+        return plane.off < kFlat && plane.axes.col(2).cross(axis).norm() < kTilt;
+    };
+    const auto x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY(),
+               z = Eigen::Vector3d::UnitZ();
+    if (across(y)) return at_origin(projected(points, x, z), 0, kSure);
+    if (across(z)) return at_origin(projected(points, x, -y), 0, kSure);
+    return flatten(points, links, source);
 }
 
 }  // namespace springtime

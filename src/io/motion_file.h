@@ -17,6 +17,9 @@ inline constexpr int kFileVersion = 1;
 // Landmarks are int32 in /handles; the same bound on frames keeps every product below 2^64.
 inline constexpr hsize_t kMostPerAxis = std::numeric_limits<std::int32_t>::max();
 
+// By content. Throws Error when it cannot be read.
+bool is_hdf5(const std::filesystem::path& path);
+
 std::string rollout_name(std::size_t rollout);
 
 // Throws Error naming the first value that is not finite. `first_frame` is that of values[0]. With

@@ -390,11 +390,17 @@ Rollout MotionReader::read(std::size_t rollout, std::size_t first, std::size_t c
     return part;
 }
 
-FileKind file_kind(const fs::path& path)
+bool motion_file::is_hdf5(const fs::path& path)
 {
     check_source(path);
     const Session session;
-    if (H5Fis_hdf5(path.c_str()) > 0) {
+    return H5Fis_hdf5(path.c_str()) > 0;
+}
+
+FileKind file_kind(const fs::path& path)
+{
+    if (motion_file::is_hdf5(path)) {
+        const Session session;
         const Handle file = open_file(path);
         const HeaderReader reader{file.id(), fs::file_size(path), path.string()};
         reader.version();

@@ -34,8 +34,9 @@ void check_motion(const Cloth& surrogate, const MotionSource& motion)
     if (differ(ours.length, theirs.length) || differ(ours.width, theirs.width)) {
         throw Error(
             "the surrogate is a sheet of {:.6g} m x {:.6g} m, but the motion is that of one of "
-            "{:.6g} m x {:.6g} m; they must agree within 1 %: learn the surrogate from such a "
-            "sheet",
+            "{:.6g} m x {:.6g} m; they must agree within 1 %: import this take with --rest and the "
+            "motion file that the surrogate learned from, or both with the same --length and "
+            "--width, or learn the surrogate from such a sheet",
             ours.length, ours.width, theirs.length, theirs.width);
     }
     if (motion.frame_counts.empty()) {

@@ -26,8 +26,9 @@ void check_options(const ImportOptions& options)
     }
     for (const auto& [value, flag] :
          {std::pair{options.length, "--length"}, std::pair{options.width, "--width"},
-          std::pair{options.unit, "--unit"}, std::pair{options.frame_rate, "--fps"},
-          std::pair{options.from, "--from"}, std::pair{options.until, "--until"}}) {
+          std::pair{options.unit, "--unit"}, std::pair{options.rest_unit, "--rest-unit"},
+          std::pair{options.frame_rate, "--fps"}, std::pair{options.from, "--from"},
+          std::pair{options.until, "--until"}}) {
         if (value >= 0 && std::isfinite(value)) continue;
         throw Error("{} {}: must be finite and not negative", flag, value);
     }
@@ -39,6 +40,12 @@ void check_options(const ImportOptions& options)
     }
     if (options.column_order && !options.grid) {
         throw Error("--column-order: says how a grid is listed; give --grid too");
+    }
+    if (options.rest_unit > 0 && options.rest.empty()) {
+        throw Error("--rest-unit: is that of a mesh; give --rest too");
+    }
+    if (!options.rest.empty() && options.rest_frame >= 0) {
+        throw Error("--rest and --rest-frame: both say where points lie; give one");
     }
     if (options.grid && options.rest_frame >= 0) {
         throw Error("--grid and --rest-frame: both say where points lie; give one");
@@ -271,8 +278,10 @@ ImportReport report_of(const PointLayout& layout, const TrackInfo& info,
     report.pinned = landmarks_named(layout, info, options.pinned, "--pinned");
     report.driven = landmarks_named(layout, info, options.driven, "--driven");
     for (std::size_t l = 0; l < layout.points.size(); ++l) {
-        report.labels.push_back(layout.label(int(l)));
+        report.labels.push_back(layout.names.empty() ? fmt::format("{}", layout.points[l])
+                                                     : layout.names[l]);
     }
+    report.named = !layout.names.empty();
     report.warnings = layout.warnings;
     for (const int l : report.driven) {
         if (!std::binary_search(report.pinned.begin(), report.pinned.end(), l)) continue;

@@ -1,232 +1,23 @@
 #include "io/import/layout.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "data/plausible.h"
+#include "io/import/rest_places.h"
+#include "io/import/units.h"
 #include "springtime/error.h"
 
 namespace springtime {
 
 namespace {
 
-// A cloth is never wider than this on average, and rarely more crumpled.
-constexpr double kLeastStretch = 0.4, kMostStretch = 1.6;
-
-struct Unit {
-    double metres;
-    const char *name, *flag;
-};
-constexpr std::array kUnits{Unit{1, "metres", "m"}, Unit{0.01, "centimetres", "cm"},
-                            Unit{0.001, "millimetres", "mm"}};
-
-std::string name_of_unit(double metres)
-{
-    for (const Unit& unit : kUnits) {
-        if (unit.metres == metres) return unit.name;
-    }
-    return fmt::format("units of {} m", metres);
-}
-
-std::string fold_text(double stretch)
-{
-    return stretch >= 10 ? fmt::format("{:.0f}", stretch) : fmt::format("{:.3g}", stretch);
-}
-
-bool plausible(double stretch)
-{
-    return stretch >= kLeastStretch && stretch <= kMostStretch;
-}
-
-std::vector<PointFrame> all_samples(const std::vector<TakeScan>& scans)
-{
-    std::vector<PointFrame> samples;
-    for (const TakeScan& scan : scans) {
-        samples.insert(samples.end(), scan.samples.begin(), scan.samples.end());
-    }
-    return samples;
-}
-
-// ---- Rest places ----
-
-std::string factor_pairs(std::size_t count)
-{
-    std::string pairs;
-    for (std::size_t rows = 2; 2 * rows <= count; ++rows) {
-        if (count % rows != 0) continue;
-        pairs += fmt::format("{}{}x{}", pairs.empty() ? "" : ", ", rows, count / rows);
-    }
-    return pairs.empty() ? "none: it is a prime" : pairs;
-}
-
-// Places in the flat sheet of the points that are kept.
-std::vector<SheetPoint> rest_of(const Sheet& sheet, const ListedGrid& listed,
-                                const std::vector<int>& points)
-{
-    const std::vector<SheetPoint> all = listed_points(sheet, listed);
-    std::vector<SheetPoint> rest;
-    for (const int p : points) rest.push_back(all[std::size_t(p)]);
-    return rest;
-}
-
-std::string listing_text(const ListedGrid& listed)
-{
-    return fmt::format("--grid {}x{}{}", listed.grid.rows, listed.grid.cols,
-                       listed.column_order ? " --column-order" : "");
-}
-
-void lay_grid(PointLayout& layout, const std::vector<TakeScan>& scans, const ImportOptions& options)
-{
-    const TrackInfo& info = scans.front().info;
-    const ListedGrid listed{*options.grid, options.column_order};
-    const std::size_t count = info.point_count;
-    if (std::size_t(listed.grid.rows) * std::size_t(listed.grid.cols) != count) {
-        throw Error("{}: {} points, but a grid of {} x {} has {}; grids with {} points: {}",
-                    info.source, count, listed.grid.rows, listed.grid.cols,
-                    listed.grid.rows * listed.grid.cols, count, factor_pairs(count));
-    }
-    if (!(options.length > 0) || !(options.width > 0)) {
-        throw Error(
-            "{}: a grid says nothing of the size of the sheet; give --length and --width [m], from "
-            "the first point of a row to the last and from the first row to the last",
-            info.source);
-    }
-    layout.shape.rest = rest_of(layout.shape.sheet, listed, layout.points);
-    if (layout.points.size() == count && !listed.column_order) layout.shape.grid = listed.grid;
-    layout.rest_reason = fmt::format("a grid of {} x {}", listed.grid.rows, listed.grid.cols);
-    if (options.trust) return;
-    constexpr double kTorn = 0.03;
-    const std::vector<PointFrame> samples = all_samples(scans);
-    const double torn = torn_share(samples, layout.shape.rest, grid_links(listed, layout.points));
-    if (torn < kTorn) return;
-    const std::optional<ListedGrid> fitting =
-        listed_grid(samples, layout.shape.sheet, count, layout.points);
-    if (fitting && listing_text(*fitting) == listing_text(listed)) return;
-    throw Error(
-        "{}: points that are neighbours in a grid of {} x {} lie far apart ({:.0f} % of them more "
-        "than twice as far as usual); {}",
-        info.source, listed.grid.rows, listed.grid.cols, 100 * torn,
-        fitting ? fmt::format("the points fit {}", listing_text(*fitting))
-                : std::string("check the order of the points, give their rest places with --rest, "
-                              "or take it as it is with --trust"));
-}
-
-// Rest places of all points of a file, in its units, with y up.
-std::vector<Vec3d> placed(const PointFrame& points, const Placing& placing)
-{
-    std::vector<Vec3d> result;
-    for (const Vec3d& p : points) result.push_back(placing.direction(p));
-    return result;
-}
-
-void check_whole(const PointFrame& points, const PointLayout& layout, std::string_view source,
-                 std::string_view remedy)
-{
-    for (std::size_t l = 0; l < points.size(); ++l) {
-        if (is_seen(points[l])) continue;
-        throw Error("{}: point {} of the rest shape is not a number; {}", source,
-                    layout.label(int(l)), remedy);
-    }
-}
-
-// In the units of the file; scaled later.
-Layout laid_out(PointLayout& layout, const std::vector<TakeScan>& scans,
-                const ImportOptions& options)
-{
-    constexpr int kNearest = 8;  // those around a point of a grid
-    constexpr double kCrumpled = 0.1;
-    const TrackInfo& info = scans.front().info;
-    std::string source = info.source;
-    PointFrame shape = scans.front().rest_frame;
-    std::vector<std::array<int, 3>> triangles = info.triangles;
-    if (!options.rest.empty()) {
-        const auto reader = open_tracks({options.rest}, {});
-        source = options.rest.string();
-        TrackFrame frame;
-        reader->next(frame);
-        if (reader->info().point_count != info.point_count) {
-            throw Error("{}: {} vertices, but {} has {} points; a rest shape needs one for each",
-                        source, reader->info().point_count, info.source, info.point_count);
-        }
-        shape = points_of(frame.position, layout.points);
-        triangles = reader->info().triangles;
-        check_whole(shape, layout, source, "mend the file");
-    } else if (shape.empty() && options.rest_frame >= 0) {
-        throw Error("{}: there is no frame {} to lay out flat; it has {}", source,
-                    options.rest_frame, scans.front().stamps.time.size());
-    } else if (shape.empty()) {
-        throw Error(
-            "{}: no frame shows every point, so none can be laid out flat; give the rest shape "
-            "with --grid or --rest, or leave points out with --drop",
-            source);
-    }
-    check_whole(shape, layout, source, "name a frame that shows every point with --rest-frame");
-    const bool whole = layout.points.size() == info.point_count && !triangles.empty();
-    const std::vector<Vec3d> points = placed(shape, layout.placing);
-    const Layout flat = flatten(
-        points, whole ? triangle_links(triangles) : nearest_links(points, kNearest), source);
-    if (!(flat.width > 1e-6 * flat.length)) {
-        throw Error("{}: all points lie on one line; a sheet needs points beside it", source);
-    }
-    if (flat.strain > kCrumpled && !options.trust) {
-        throw Error(
-            "{}: cannot be laid out flat: distances would change by {:.0f} %; choose a frame in "
-            "which the cloth is smooth with --rest-frame, or give --grid or --rest",
-            source, 100 * flat.strain);
-    }
-    layout.rest_reason =
-        options.rest.empty()
-            ? fmt::format("frame {}, laid out flat", scans.front().rest_frame_number)
-            : fmt::format("the vertices of {}{}", source, flat.strain > 0 ? ", laid out flat" : "");
-    layout.strain = flat.strain;
-    return flat;
-}
-
-// ---- Units ----
-
-// Sets the unit where the sheet's size tells it: how far apart points are, of the flat sheet, were
-// they in metres.
-void choose_unit(PointLayout& layout, double stretch, std::string_view source, bool trust)
-{
-    for (const Unit& unit : kUnits) {
-        if (!plausible(stretch * unit.metres)) continue;
-        layout.placing.unit = unit.metres;
-        layout.unit_reason = fmt::format("{}, which fit the size of the sheet", unit.name);
-        return;
-    }
-    if (trust) return;
-    throw Error(
-        "{}: neighbouring points are {:.3g} times as far apart as on a sheet of {} x {} m, were "
-        "they in metres, and neither centimetres nor millimetres fit; check --length and --width, "
-        "or give --unit",
-        source, stretch, layout.shape.sheet.length, layout.shape.sheet.width);
-}
-
-void check_unit(const PointLayout& layout, double stretch, std::string_view source)
-{
-    if (plausible(stretch * layout.placing.unit)) return;
-    std::string fitting;
-    for (const Unit& unit : kUnits) {
-        if (plausible(stretch * unit.metres)) {
-            fitting =
-                fmt::format("; the points look like {}: give --unit {}", unit.name, unit.flag);
-        }
-    }
-    throw Error(
-        "{}: in {} the sheet would be stretched {}-fold, which no cloth is: a wrong unit or a "
-        "wrong size of the sheet{}",
-        source, name_of_unit(layout.placing.unit), fold_text(stretch * layout.placing.unit),
-        fitting.empty() ? "; check --unit, --length and --width, or insist with --trust" : fitting);
-}
-
 void state_unit(PointLayout& layout, const TrackInfo& info, const ImportOptions& options)
 {
     layout.placing.unit = options.unit > 0 ? options.unit : info.unit.value_or(1);
+    if (!(options.unit > 0) && !info.unit) return;  // to be found out
     layout.unit_reason = fmt::format("{}, {}", name_of_unit(layout.placing.unit),
-                                     options.unit > 0 ? "as given"
-                                     : info.unit      ? "as the file says"
-                                                      : "assumed");
+                                     options.unit > 0 ? "as given" : "as the file says");
 }
 
 void state_up(PointLayout& layout, const TrackInfo& info, const ImportOptions& options)
@@ -261,43 +52,18 @@ void compare_directions(PointLayout& layout, const std::vector<PointFrame>& samp
                     u, v));
 }
 
-// Takes the layout to the size of the sheet, in metres.
-void scale_layout(PointLayout& layout, const Layout& flat, const TakeScan& first,
-                  const ImportOptions& options)
+// Millimetres and grams that were given as metres and kilograms make a sheet like no other, but
+// nothing else contradicts them.
+void compare_size(PointLayout& layout)
 {
-    constexpr double kSameSize = 0.2;
-    const bool unit_known = options.unit > 0 || first.info.unit.has_value();
-    double unit = layout.placing.unit;
-    if (!unit_known && options.length > 0) {
-        choose_unit(layout, flat.length / options.length, first.info.source, options.trust);
-        unit = layout.placing.unit;
-    } else if (!unit_known) {
-        layout.unit_reason = "metres, assumed";
-        if (flat.length < 0.02 || flat.length > 50) {
-            throw Error(
-                "{}: the sheet is {:.3g} long in the units of the file, which are not known; give "
-                "--unit m, cm or mm, or the --length of the sheet [m]",
-                first.info.source, flat.length);
-        }
-    }
-    Sheet& sheet = layout.shape.sheet;
-    const auto fitted = [&](double stated, double found, const char* flag) {
-        if (!(stated > 0)) return found;
-        if (std::abs(found / stated - 1) > kSameSize && !options.trust) {
-            throw Error(
-                "{}: laid out flat the sheet is {:.4g} x {:.4g} m, but {} {} was given; check it "
-                "and the unit ({})",
-                first.info.source, unit * flat.length, unit * flat.width, flag, stated,
-                layout.unit_reason);
-        }
-        return stated;
-    };
-    sheet.length = fitted(options.length, unit * flat.length, "--length");
-    sheet.width = fitted(options.width, unit * flat.width, "--width");
-    for (const SheetPoint& p : flat.points) {
-        layout.shape.rest.push_back(
-            {p.u * sheet.length / flat.length, p.v * sheet.width / flat.width});
-    }
+    constexpr double kLeast = 0.01, kMost = 30;  // [m]
+    const Sheet& sheet = layout.shape.sheet;
+    const double longest = std::max(sheet.length, sheet.width);
+    if (longest >= kLeast && longest <= kMost) return;
+    layout.warnings.push_back(
+        fmt::format("the sheet is {:.4g} x {:.4g} m; check --length and --width, which are in "
+                    "metres, --mass, which is in kilograms, and --unit",
+                    sheet.length, sheet.width));
 }
 
 }  // namespace
@@ -329,6 +95,7 @@ std::string PointLayout::label(int landmark) const
 PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& options)
 {
     const TakeScan& first = scans.front();
+    const std::string& source = first.info.source;
     PointLayout layout;
     layout.shape.sheet = {options.length, options.width, options.mass};
     layout.points = first.points;
@@ -337,24 +104,15 @@ PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& opt
     }
     state_up(layout, first.info, options);
     state_unit(layout, first.info, options);
-    if (options.grid) {
-        lay_grid(layout, scans, options);
-    } else {
-        scale_layout(layout, laid_out(layout, scans, options), first, options);
-    }
+    find_rest_places(layout, scans, options);
     layout.shape.mass.assign(layout.points.size(), options.mass / double(layout.points.size()));
     const std::vector<PointFrame> samples = all_samples(scans);
-    const std::vector<Link> links = neighbours_on_sheet(layout.shape.rest);
-    const double stretch = median_stretch(samples, layout.shape.rest, links);
-    if (std::isnan(stretch)) {
-        throw Error("{}: no frame shows two neighbouring points; are all cells blank?",
-                    first.info.source);
-    }
-    const bool unit_known = options.unit > 0 || first.info.unit.has_value();
-    if (!unit_known && options.grid) choose_unit(layout, stretch, first.info.source, options.trust);
-    if (!options.trust) check_unit(layout, stretch, first.info.source);
+    const double stretch = seen_stretch(samples, layout.shape.rest, source);
+    if (layout.unit_reason.empty()) choose_unit(layout, stretch, source, options.trust);
+    if (!options.trust) check_unit(layout, stretch, source);
     layout.stretch = stretch * layout.placing.unit;
-    compare_directions(layout, samples, links);
+    compare_directions(layout, samples, neighbours_on_sheet(layout.shape.rest));
+    compare_size(layout);
     return layout;
 }
 

@@ -22,8 +22,9 @@ struct PointLayout {
     Cloth shape;  // sheet and rest places; the grid where it is whole; no springs
     Placing placing;
     std::string unit_reason, up_reason, rest_reason;
-    double strain = 0;   // of a frame or mesh that had to be unrolled
-    double stretch = 1;  // median_stretch() of the samples
+    std::string fit_remedy;  // what to check where no unit fits
+    double strain = 0;       // of a frame or mesh that had to be unrolled
+    double stretch = 1;      // median_stretch() of the samples
 
     std::vector<std::string> warnings;
 
