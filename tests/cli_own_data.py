@@ -96,6 +96,9 @@ class OwnData:
         told = json.loads(self.run_it("import", "m.csv", "--json", "--mass", "0.05", "--out",
                                       "b.h5").stdout)
         self.assertEqual(told["mass"], 0.05)  # what is given wins
+        (self.folder / "m.toml").write_text(beside.replace("0.03", '"30g"'))
+        self.assertIn("m.toml:4: key 'mass' is '30g'; a number is needed: Mass of the whole cloth [kg]",
+                      self.run_it("import", "m.csv", "--out", "c.h5", code=2).stderr)
         (self.folder / "m.toml").write_text(beside + "gird = 3\n")
         self.assertIn("m.toml", self.run_it("import", "m.csv", "--out", "c.h5", code=2).stderr)
         (self.folder / "m.toml").unlink()

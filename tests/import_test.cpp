@@ -5,11 +5,14 @@
 #include <cmath>
 #include <fstream>
 
+#include "io/import/first_sight.h"
 #include "springtime/files.h"
 #include "temp_folder.h"
 
 namespace springtime {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int kRows = 4, kCols = 5;
 constexpr double kSpacing = 0.05;  // [m]
@@ -293,6 +296,38 @@ TEST_F(Import, FramesThatTheFileLeavesOutBecomeGaps)
     EXPECT_LT(off(moved, 9, 19, 0.15), 1e-6);
 }
 
+// Numbered meshes of which two are not there, and of which one is far off.
+TEST_F(Import, FilesThatASequenceLeavesOutBecomeGaps)
+{
+    const auto write = [&](std::size_t number, double time) {
+        std::ofstream file(folder / fmt::format("f{:03}.obj", number));
+        for (int p = 0; p < kRows * kCols; ++p) {
+            const Vec3d x = board(p / kCols, p % kCols, time);
+            file << fmt::format("v {} {} {}\n", x.x, x.y, x.z);
+        }
+    };
+    for (std::size_t f = 0; f < 60; ++f) {
+        if (f != 20 && f != 21) write(f, double(f) / 60);
+    }
+    ImportOptions options = board_options();
+    options.frame_rate = 60;
+    const fs::path sequence = (folder / "f000.obj").parent_path();
+    const ImportReport report = import_motion({sequence}, folder / "motion.h5", options);
+    EXPECT_EQ(report.takes[0].frames_read, 58u);
+    EXPECT_EQ(report.takes[0].lost, 2u);
+    const Rollout moved = rollout();
+    ASSERT_EQ(moved.frame_count, 60u);
+    for (std::size_t f = 0; f < 60; ++f) {
+        EXPECT_EQ(moved.seen(f, 7), f != 20 && f != 21);
+        if (moved.seen(f, 7)) {
+            EXPECT_LT(off(moved, f, 7, double(f) / 60), 1e-6);
+        }
+    }
+    write(2000000000, 1);
+    expect_has(error_of([&] { import_motion({sequence}, folder / "more.h5", options); }),
+               "the number goes from 59 to 2000000000 (from the first) between two of them");
+}
+
 TEST_F(Import, RepeatedFramesAreDropped)
 {
     Written written{even_times(60, 60)};
@@ -319,6 +354,52 @@ TEST_F(Import, UnevenTimesAreResampled)
     for (std::size_t f = 2; f + 2 < moved.frame_count; ++f) {
         EXPECT_LT(off(moved, f, 19, written.time[0] + double(f) / 60), bound) << f;
     }
+}
+
+// 60 frames a second become 120: each second one is a frame of the file, and those between are off
+// by no more than the cubic (see above). Nothing is made up where points or frames are missing.
+TEST_F(Import, AnotherRateIsMadeOfTheFrames)
+{
+    Written written{even_times(121, 60)};
+    written.time.erase(written.time.begin() + 80,
+                       written.time.begin() + 83);  // 1.3333 s to 1.3667 s
+    written.cells = [](std::size_t f, int p, Vec3d x) {
+        return p == 12 && f == 40 ? ",," : fmt::format("{},{},{}", x.x, x.y, x.z);
+    };
+    ImportOptions options = board_options();
+    options.frame_rate = 120;
+    const ImportReport report = run(written, options);
+    const TakeReport& take = report.takes[0];
+    EXPECT_TRUE(take.resampled && take.another_rate && !take.uneven);
+    EXPECT_NEAR(take.file_rate, 60, 1e-6);
+    const double bound = 9.0 / 16 * std::pow(1.0 / 60, 4) * 38.4 / 24 + 1e-6;
+    const Rollout moved = rollout();
+    ASSERT_EQ(moved.frame_count, 241u);
+    for (std::size_t f = 0; f < 241; ++f) {
+        const bool lost = f > 158 && f < 166;
+        EXPECT_EQ(moved.seen(f, 19), !lost) << f;
+        EXPECT_EQ(moved.seen(f, 12), !lost && (f < 79 || f > 81)) << f;
+        const bool four = f > 1 && f < 239 && !(f > 156 && f < 168);
+        if (four || (f % 2 == 0 && !lost)) {
+            EXPECT_LT(off(moved, f, 19, double(f) / 120), bound);
+        }
+    }
+    EXPECT_EQ(take.lost, 7u);
+    EXPECT_EQ(take.missing, 3u);
+    EXPECT_EQ(take.empty, 0u);
+}
+
+// The second take has half the rate of the first.
+TEST_F(Import, TakesOfDifferentRatesGetThatOfTheFirst)
+{
+    write_board(folder / "a.csv", {even_times(60, 60)});
+    write_board(folder / "b.csv", {even_times(31, 30)});
+    const ImportReport report =
+        import_motion({folder / "a.csv", folder / "b.csv"}, folder / "motion.h5", board_options());
+    EXPECT_FALSE(report.takes[0].resampled);
+    EXPECT_TRUE(report.takes[1].another_rate);
+    EXPECT_EQ(report.takes[1].frame_count, 61u);
+    EXPECT_EQ(report.takes[1].lost + report.takes[1].missing, 0u);
 }
 
 TEST_F(Import, AnOutlierBecomesAGap)
@@ -359,6 +440,38 @@ TEST_F(Import, SeveralFilesAreRollouts)
     const MotionReader motion(folder / "motion.h5");
     ASSERT_EQ(motion.rollout_count(), 2u);
     EXPECT_EQ(motion.frame_count(1), 40u);
+}
+
+// The second take lists the points backwards.
+TEST_F(Import, PointsOfFurtherTakesAreMatchedByName)
+{
+    write_board(folder / "a.csv", {even_times(60, 60)});
+    std::ofstream file(folder / "b.csv");
+    file << "frame,time,marker,x,y,z\n";
+    for (int f = 0; f < 40; ++f) {
+        for (int p = kRows * kCols - 1; p >= 0; --p) {
+            const Vec3d x = board(p / kCols, p % kCols, f / 60.0);
+            file << fmt::format("{},{},p{},{},{},{}\n", f, f / 60.0, p, x.x, x.y, x.z);
+        }
+    }
+    file.close();
+    write_board(folder / "c.csv", {even_times(30, 60)});
+    std::ifstream plain(folder / "c.csv");
+    std::string header, rest;
+    std::getline(plain, header);
+    std::getline(plain, rest, '\0');
+    for (std::size_t at = 0; (at = header.find('p', at)) != std::string::npos; ++at) {
+        header[at] = 'q';
+    }
+    std::ofstream(folder / "c.csv") << header << "\n" << rest;
+    const auto import = [&](const char* second) {
+        return import_motion({folder / "a.csv", folder / second}, folder / "motion.h5",
+                             board_options());
+    };
+    expect_has(error_of([&] { import("c.csv"); }), "its points are named otherwise");
+    import("b.csv");
+    const Rollout moved = MotionReader(folder / "motion.h5").read(1);
+    for (int p = 0; p < kRows * kCols; ++p) EXPECT_LT(off(moved, 30, p, 0.5), 1e-6) << p;
 }
 
 TEST_F(Import, WhatNoFileSaysIsAskedFor)
@@ -440,6 +553,59 @@ TEST_F(Import, PathsThatAreDrawnThroughGapsAreSaid)
     ASSERT_EQ(report.warnings.size(), 2u);
     expect_has(report.warnings[0], "--from 0.2");
     expect_has(report.warnings[1], "missing for 0.2 s at a time");
+}
+
+// Nothing is seen in the first 5 frames, p7 from frame 14 on, and p8 not from 12 to 24. The first
+// frame that shows all is 25, at 0.4167 s, and the advice is good.
+TEST_F(Import, TheAdviceToBeginLaterHolds)
+{
+    Written written{even_times(60, 60)};
+    written.cells = [](std::size_t f, int p, Vec3d x) {
+        const bool hidden = f < 5 || (p == 7 && f < 14) || (p == 8 && f >= 12 && f < 25);
+        return hidden ? ",," : fmt::format("{},{},{}", x.x, x.y, x.z);
+    };
+    ImportOptions options = board_options();
+    const ImportReport report = run(written, options);
+    const TakeReport& take = report.takes[0];
+    EXPECT_EQ(take.trimmed, 5u);
+    EXPECT_EQ(take.empty, 0u);  // left out is not written
+    EXPECT_EQ(take.late, 9u);   // of those that are written
+    EXPECT_EQ(take.missing, 9u + 13u);
+    EXPECT_NEAR(take.whole_from, 25.0 / 60, 1e-9);
+    ASSERT_EQ(report.warnings.size(), 1u);
+    expect_has(report.warnings[0], "--from 0.41");
+    fs::remove(folder / "motion.h5");
+    options.from = 0.41;
+    EXPECT_EQ(run(written, options).warnings.size(), 0u);
+    EXPECT_LT(off(rollout(), 0, 19, 25.0 / 60), 1e-6);
+}
+
+// Three points of which none is ever seen beside all others: 0 and 1, 1 and 2, 0 and 1 and so on.
+TEST(FirstSight, ThreeFramesTogetherWillDo)
+{
+    const auto frame = [](std::vector<int> seen) {
+        PointFrame points(3, kMissingPoint);
+        for (const int p : seen) points[std::size_t(p)] = {1, 2, 3};
+        return points;
+    };
+    FirstSight sight(3);
+    for (int f = 0; f < 5; ++f) sight.add(frame({0}));
+    EXPECT_EQ(sight.late(), 0u);
+    sight.add(frame({2}));  // frame 5
+    for (int f = 6; f < 9; ++f) sight.add(frame({0, 1}));
+    EXPECT_EQ(sight.late(), 6u);
+    EXPECT_EQ(sight.whole(), std::size_t(4));  // 0 in 4 and 6, 2 in 5, 1 in 6
+    FirstSight never(3);
+    for (int f = 0; f < 9; ++f) never.add(frame({f % 2}));
+    EXPECT_FALSE(never.whole());
+}
+
+TEST_F(Import, TimesBeforeTheFirstAreSpokenOf)
+{
+    Written written{even_times(60, 60)};
+    for (double& t : written.time) t = 1 - t;
+    expect_has(refusal(written, board_options()),
+               "time runs backwards throughout, from 0 s to -0.98");
 }
 
 TEST_F(Import, ExchangedSidesAreWarnedOf)

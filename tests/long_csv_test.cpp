@@ -61,6 +61,73 @@ TEST_F(LongCsv, PointsByNumberOrByName)
     EXPECT_EQ(names("frame,name,x,y,z\n0,\"a, b\",1,2,3\n"), Names{"a, b"});
 }
 
+// Rows of points that are named by letters: "AC|ABC" are two frames.
+std::string letters(const std::string& frames)
+{
+    std::string text = "marker,frame,x,y,z\n";
+    int frame = 0;
+    for (const char c : frames) {
+        if (c == '|') {
+            ++frame;
+        } else {
+            text += fmt::format("{},{},1,2,3\n", c, frame);
+        }
+    }
+    return text;
+}
+
+TEST_F(LongCsv, PointsThatAreHiddenAtFirstKeepTheirPlace)
+{
+    const auto order = [&](const std::string& frames) {
+        std::string names;
+        for (const std::string& point : read(letters(frames)).info.names) names += point;
+        return names;
+    };
+    EXPECT_EQ(order("ACD|ABCD"), "ABCD");
+    EXPECT_EQ(order("BC|ABC"), "ABC");           // first in its frame
+    EXPECT_EQ(order("ABE|CE|BC|CDE"), "ABCDE");  // told by several frames together
+    EXPECT_EQ(order("ABD|CEF|ABDC"), "ABDCEF");  // a frame that shares no point with the first
+    EXPECT_EQ(order("AD|AC|AB|"), "ADCB");       // open: as they were seen
+    EXPECT_EQ(order("BCA|ABC|DAB"), "BCAD");     // contradicting: likewise
+    EXPECT_EQ(order("CAB|CAB"), "CAB");          // not by name
+}
+
+// A fifth of all points is hidden at any time: 600 frames show each two neighbours together.
+TEST_F(LongCsv, AnOrderIsFoundAmongGaps)
+{
+    constexpr int kPoints = 200;
+    std::mt19937 random(11);
+    std::string text = "frame,name,x,y,z\n";
+    std::vector<std::string> names;
+    for (int p = 0; p < kPoints; ++p) names.push_back(fmt::format("{:x}_m", (p * 77) % 256));
+    for (int f = 0; f < 600; ++f) {
+        for (int p = 0; p < kPoints; ++p) {
+            if (random() % 5 != 0) text += fmt::format("{},{},{},2,3\n", f, names[p], p);
+        }
+    }
+    const Tracks tracks = read(text);
+    EXPECT_EQ(tracks.info.names, names);
+    for (int p = 0; p < kPoints; ++p) {
+        const double x = tracks.frames[300].position[3 * std::size_t(p)];
+        EXPECT_TRUE(std::isnan(x) || x == p);
+    }
+}
+
+// Each frame in another order: pairs are as many as rows, and no order is found among them.
+TEST_F(LongCsv, PointsInNoOrderStayAsTheyWereSeen)
+{
+    std::mt19937 random(12);
+    std::vector<std::string> names, shuffled;
+    for (int p = 0; p < 400; ++p) names.push_back(fmt::format("{:x}_m", p));
+    shuffled = names;
+    std::string text = "frame,name,x,y,z\n";
+    for (int f = 0; f < 60; ++f) {
+        for (const std::string& point : shuffled) text += fmt::format("{},{},1,2,3\n", f, point);
+        std::shuffle(shuffled.begin(), shuffled.end(), random);
+    }
+    EXPECT_EQ(read(text).info.names, names);
+}
+
 TEST_F(LongCsv, FramesCountFromTheFirstAndMayBeSkipped)
 {
     const Tracks tracks = read("frame;id;x;y;z\n5;1;1,5;2;3\n5;2;4;5;6\n8;2;7;8;9\n");

@@ -78,6 +78,46 @@ TEST_F(MeshTracks, OneFrameWithoutFacesWillDo)
     EXPECT_EQ(all_frames(*reader).size(), 1u);
 }
 
+// The times of frames in files of these names.
+std::vector<double> times(TrackReader& reader)
+{
+    std::vector<double> found;
+    for (const TrackFrame& frame : all_frames(reader)) found.push_back(frame.time);
+    return found;
+}
+
+TEST_F(MeshTracks, NumbersOfFilesCountFrames)
+{
+    const auto numbered = [&](const std::vector<std::string>& names) {
+        std::vector<fs::path> paths;
+        for (const std::string& name : names) paths.push_back(put(name + ".obj", "v 1 2 3\n"));
+        return open_mesh_tracks(paths);
+    };
+    using Times = std::vector<double>;
+    EXPECT_EQ(times(*numbered({"f_018", "f_019", "f_022", "f_023"})), (Times{0, 1, 4, 5}));
+    EXPECT_EQ(times(*numbered({"f0", "f2", "f4", "f8"})), (Times{0, 1, 2, 4}));  // every second
+    EXPECT_EQ(times(*numbered({"f98", "f99", "f0100"})), (Times{0, 1, 2}));
+    EXPECT_EQ(times(*numbered({"f1", "f2000000000", "f18446744073709551615"})).size(), 3u);
+    // Times in the names, or no numbers: one after the other, and it is said.
+    for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{
+             {"t1", "t34", "t68", "t101"}, {"e_a", "e_b", "e_c", "e_d"}}) {
+        const auto reader = numbered(names);
+        EXPECT_EQ(times(*reader), (Times{0, 1, 2, 3}));
+        EXPECT_EQ(reader->info().remarks.size(), 1u);
+    }
+    EXPECT_EQ(numbered({"f1", "f2"})->info().remarks.size(), 0u);
+    EXPECT_EQ(
+        error_of([&] {
+            numbered({"f7", "f07"});
+        }),
+        path("f07.obj") + ": has the same number as " + path("f7.obj") + "; one frame is one file");
+    EXPECT_EQ(error_of([&] {
+                  numbered({"f1", "f18446744073709551616"});
+              }),
+              path("f18446744073709551616.obj") +
+                  ": a number of 20 digits; number the frames of a sequence 1, 2, 3 and so on");
+}
+
 TEST_F(MeshTracks, Errors)
 {
     EXPECT_EQ(fault({}), "mesh sequence: no files; name at least one");

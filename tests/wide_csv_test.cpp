@@ -57,6 +57,20 @@ TEST_F(WideCsv, SeparatorsLineEndsAndQuotes)
     }
 }
 
+TEST_F(WideCsv, DecimalCommasInQuotes)
+{
+    const std::string head = "time,x1,y1,z1\n";
+    const Tracks tracks =
+        read(head + "\"0,00\",\"-184,76\",\"1200,234\",3\n\"0,5\",\"1,234\",,\"2,5e1\"\n");
+    expect_frames(tracks.frames,
+                  {{0, {-184.76, 1200.234, 3}, {}}, {0.5, {kMissing, kMissing, kMissing}, {}}});
+    EXPECT_EQ(read(head + "\"0,125\",1,2,3\n").frames[0].time, 0.125);
+    // These may be thousands.
+    for (const char* row : {"1,\"1,200\",980,3\n", "0.5,\"1,2\",2,3\n"}) {
+        EXPECT_NE(error(head + row).find("a number is needed"), std::string::npos) << row;
+    }
+}
+
 TEST_F(WideCsv, NamesOfColumns)
 {
     const std::string rows = "\n7,1,2,3,4,5,6\n8,1.5,2,3,4,5,-6\n";
@@ -74,6 +88,7 @@ TEST_F(WideCsv, NamesOfColumns)
     EXPECT_EQ(names("frame,p1.x,p1.y,p1.z,p2.x,p2.y,p2.z"), (Names{"p1", "p2"}));
     EXPECT_EQ(names("frame,p1 x,p1 y,p1 z,p2 x,p2 y,p2 z"), (Names{"p1", "p2"}));
     EXPECT_EQ(names("frame,p1x,p1y,p1z,p2x,p2y,p2z"), (Names{"p1", "p2"}));
+    EXPECT_EQ(names("frame,m1_TX,m1_TY,m1_TZ,m2_TX,m2_TY,m2_TZ"), (Names{"m1", "m2"}));
     EXPECT_EQ(names("frame,x[0],y[0],z[0],x[1],y[1],z[1]"), (Names{"0", "1"}));
     EXPECT_EQ(names("frame,left_x,left_y,left_z,Cloth:r_x,Cloth:r_y,Cloth:r_z"),
               (Names{"left", "Cloth:r"}));

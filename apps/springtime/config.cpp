@@ -30,6 +30,18 @@ std::string text_of(const toml::node& node, const std::string& where)
     throw Error("{}: a value must be a text, a number, true, false or a list of those", where);
 }
 
+// What is no number where one is needed; the command line would not know in which file it stands.
+std::string value_of(const CLI::Option& option, const toml::node& node, const std::string& where)
+{
+    const std::string text = text_of(node, where), type = option.get_type_name();
+    double number = 0;
+    const bool needed = type == "FLOAT" || type == "INT" || type == "UINT";
+    if (needed && !CLI::detail::lexical_cast(text, number)) {
+        throw Error("{} is '{}'; a number is needed: {}", where, text, option.get_description());
+    }
+    return text;
+}
+
 void append_key(const CLI::Option& option, const std::string& key, const toml::node& node,
                 const std::string& where, std::vector<std::string>& arguments)
 {
@@ -40,12 +52,14 @@ void append_key(const CLI::Option& option, const std::string& key, const toml::n
     }
     const toml::array* list = node.as_array();
     if (list == nullptr) {
-        arguments.push_back(flag + "=" + text_of(node, where));
+        arguments.push_back(flag + "=" + value_of(option, node, where));
     } else if (option.get_items_expected_min() > 1) {  // a vector: all numbers behind one flag
         arguments.push_back(flag);
-        for (const toml::node& item : *list) arguments.push_back(text_of(item, where));
+        for (const toml::node& item : *list) arguments.push_back(value_of(option, item, where));
     } else {
-        for (const toml::node& item : *list) arguments.push_back(flag + "=" + text_of(item, where));
+        for (const toml::node& item : *list) {
+            arguments.push_back(flag + "=" + value_of(option, item, where));
+        }
     }
 }
 

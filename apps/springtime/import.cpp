@@ -190,7 +190,8 @@ void add_file_flags(CLI::App& verb, ImportArguments& arguments)
     add("--up", arguments.run.up,
         "Axis of the file that points up: x, y, z, -x, -y or -z; empty: as the format has it, or "
         "y");
-    add("--fps", arguments.run.frame_rate, "Frames per second; 0: as the file says");
+    add("--fps", arguments.run.frame_rate,
+        "Frames per second, of a file without times, or to resample to; 0: as the file says");
     add("--from", arguments.run.from, "Begin this long after the first frame [s]");
     add("--until", arguments.run.until, "End this long after the first frame [s]; 0: at the last");
     add("--layout", arguments.run.csv_layout,

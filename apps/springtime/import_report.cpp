@@ -30,9 +30,20 @@ std::string length_text(double metres)
     return metres < 0.1 ? fmt::format("{:.3g} mm", 1000 * metres) : fmt::format("{:.3g} m", metres);
 }
 
-double observations(const ImportReport& report, const TakeReport& take)
+// A part of all points of some frames. [%]
+double percent(std::size_t count, std::size_t frames, const ImportReport& report)
 {
-    return double(take.frame_count) * double(report.header.landmark_count());
+    return 100 * double(count) / (double(frames) * double(report.header.landmark_count()));
+}
+
+std::string resampling_text(const ImportReport& report, const TakeReport& take)
+{
+    const std::string uneven =
+        fmt::format("time stamps are uneven (by up to {:.2g} frames)", take.jitter);
+    const std::string rates = fmt::format("resampled from {:.6g} to {:.6g} per second",
+                                          take.file_rate, 1 / report.header.frame_interval());
+    return (take.uneven ? uneven + ": " : "") + (take.another_rate ? rates : "resampled") +
+           " by cubics through the four nearest frames";
 }
 
 std::string take_text(const ImportReport& report, const TakeReport& take)
@@ -55,21 +66,17 @@ std::string take_text(const ImportReport& report, const TakeReport& take)
     }
     if (take.empty > 0) line(fmt::format("{} frames show no point: gaps", take.empty));
     if (take.resampled) {
-        line(fmt::format(
-            "time stamps are uneven (by up to {:.2g} frames): resampled by cubics through the four "
-            "nearest frames",
-            take.jitter));
+        line(resampling_text(report, take));
     }
     if (take.missing > 0) {
-        line(fmt::format("{} points are missing in some frame ({:.2g} %): kept as gaps",
-                         take.missing, 100 * double(take.missing) / observations(report, take)));
+        line(fmt::format("points are not seen {} times ({:.2g} %): gaps", take.missing,
+                         percent(take.missing, take.frame_count, report)));
     }
     if (take.outlier_count > 0) {
         const Outlier& first = take.outliers.front();
         line(fmt::format("{} outliers ({:.2g} %), the first in frame {}, point {}, {} off: {}",
-                         take.outlier_count,
-                         100 * double(take.outlier_count) / observations(report, take), first.frame,
-                         label_text(report, first.landmark), length_text(first.off),
+                         take.outlier_count, percent(take.outlier_count, take.frames_read, report),
+                         first.frame, label_text(report, first.landmark), length_text(first.off),
                          report.outliers_kept ? "kept" : "gaps now"));
     }
     if (take.smoothing > 0) {
@@ -147,6 +154,9 @@ nlohmann::json import_json(const ImportReport& report, const std::string& out)
                          {"lost", take.lost},
                          {"empty", take.empty},
                          {"resampled", take.resampled},
+                         {"another_rate", take.another_rate},
+                         {"uneven", take.uneven},
+                         {"file_rate", take.file_rate},
                          {"jitter", take.jitter},
                          {"missing", take.missing},
                          {"outlier_count", take.outlier_count},

@@ -62,20 +62,27 @@ struct Outlier {
 struct TakeReport {
     std::string source, format;
     std::size_t frames_read = 0, frame_count = 0;  // in the file, and in the motion
-    std::size_t duplicates = 0;                    // frames that repeat the one before: dropped
-    std::size_t backward = 0;                      // frames no later than one before: dropped
-    std::size_t trimmed = 0;                       // frames at both ends that show nothing: dropped
-    std::size_t lost = 0;                          // frames that are absent or dropped: gaps now
-    std::size_t empty = 0;                         // frames that show no point
-    bool resampled = false;                        // uneven time stamps
-    double jitter = 0;                             // by how much, in frames
-    std::size_t missing = 0;                       // points times frames, in frames that are there
-    std::size_t outlier_count = 0;
+    // Frames of the file that are dropped: they repeat the one before, come no later than one
+    // before, or are at its ends and show nothing.
+    std::size_t duplicates = 0, backward = 0, trimmed = 0;
+    // Frames of the motion that are all gap: the file has none there or it was dropped, or what it
+    // has shows no point.
+    std::size_t lost = 0, empty = 0;
+    std::size_t missing = 0;        // points times frames of the motion, in frames that show some
+    bool resampled = false;         // for one of the two:
+    bool another_rate = false;      // than the file's was wanted
+    bool uneven = false;            // time stamps
+    double file_rate = 0;           // [1/s], lost frames counted
+    double jitter = 0;              // of the time stamps, in frames of the file
+    std::size_t outlier_count = 0;  // in the file
     std::vector<Outlier> outliers;  // the first of them
     double smoothing = 0;           // root mean square change of driven paths [m]
     // Frames in which a driven point is missing and its path goes on straight; the longest run.
     std::size_t bridged = 0, longest_bridge = 0;
-    std::size_t late = 0;   // frames from the start until every point has been seen
+    std::size_t late = 0;  // frames from the start until every point has been seen
+    // Time after the first frame of the file [s] of the first frame that shows every point, or does
+    // so with the two behind it; negative without one.
+    double whole_from = -1;
     double pin_motion = 0;  // root mean square distance of pinned points from their place [m]
     std::vector<std::string> remarks;
 };

@@ -12,7 +12,7 @@ CleanFrames::CleanFrames(const TakeScan& scan, const FramePlan& plan, const Poin
     : plan_(plan),
       layout_(layout),
       options_(options),
-      reader_(open_tracks(scan.take, {options.csv_layout, options.array})),
+      reader_(open_take(scan.take, options, scan.info.names)),
       clock_(reader_->info(), options),
       finder_(layout.shape.rest, most_wobble)
 {
@@ -35,12 +35,9 @@ std::optional<CleanFrames::Timed> CleanFrames::read()
         if (options_.file_velocities && !frame.velocity.empty()) {
             take(frame.velocity, timed.velocity);
         }
-        for (std::size_t l = 0; l < timed.position.size(); ++l) {
-            if (!timed.velocity.empty()) {  // both are there or none is
-                if (!is_seen(timed.velocity[l])) timed.position[l] = kMissingPoint;
-                if (!is_seen(timed.position[l])) timed.velocity[l] = kMissingPoint;
-            }
-            missing_ += !is_seen(timed.position[l]);
+        for (std::size_t l = 0; l < timed.velocity.size(); ++l) {  // both are there or none is
+            if (!is_seen(timed.velocity[l])) timed.position[l] = kMissingPoint;
+            if (!is_seen(timed.position[l])) timed.velocity[l] = kMissingPoint;
         }
         return timed;
     }
@@ -64,6 +61,7 @@ void CleanFrames::strike_outliers(Timed& now, const Timed* after)
         }
         if (options_.keep_outliers || options_.trust) continue;
         now.position[std::size_t(landmark)] = kMissingPoint;
+        ++now.struck;
         if (!now.velocity.empty()) now.velocity[std::size_t(landmark)] = kMissingPoint;
     }
 }
@@ -94,13 +92,13 @@ void CleanFrames::look_ahead(double time)
         std::optional<Timed> frame = read_sound();
         if (!frame) break;
         near_.push_back(std::move(*frame));
+        while (near_.size() > 2 && near_[2].time <= time) near_.pop_front();
     }
     while (near_.size() > 2 && near_[2].time <= time) near_.pop_front();
 }
 
 // The value of a field between frames: the cubic through two on each side where all four show the
-// landmark, else the line through one on each side. Missing where these are more than two
-// intervals apart.
+// landmark, else the line through one on each side. Missing where frames were lost between these.
 Vec3d CleanFrames::between(PointFrame Frame::*field, std::size_t landmark, double time) const
 {
     std::ptrdiff_t after = 0;
@@ -109,10 +107,11 @@ Vec3d CleanFrames::between(PointFrame Frame::*field, std::size_t landmark, doubl
         return i < 0 || i >= std::ssize(near_) ? kMissingPoint : (near_[i].*field)[landmark];
     };
     const Vec3d left = value(after - 1), right = value(after);
-    if (after > 0 && near_[after - 1].time >= time - 1e-9 * plan_.interval) return left;
+    const double slack = kOnTime * plan_.file_interval;
+    if (after > 0 && near_[after - 1].time >= time - slack) return left;
+    if (after < std::ssize(near_) && near_[after].time <= time + slack) return right;
     if (!is_seen(left) || !is_seen(right)) return kMissingPoint;
-    const double t1 = near_[after - 1].time, t2 = near_[after].time;
-    if (t2 - t1 > 2 * plan_.interval) return kMissingPoint;
+    if (near_[after].time - near_[after - 1].time > plan_.longest_step) return kMissingPoint;
     const bool four = is_seen(value(after - 2)) && is_seen(value(after + 1));
     const std::ptrdiff_t first = four ? after - 2 : after - 1, count = four ? 4 : 2;
     Vec3d sum{};  // Lagrange's form
@@ -127,46 +126,63 @@ Vec3d CleanFrames::between(PointFrame Frame::*field, std::size_t landmark, doubl
     return sum;
 }
 
-CleanFrames::Frame CleanFrames::next()
+CleanFrames::Frame CleanFrames::resampled(double time)
 {
-    const double time = plan_.start + double(made_++) * plan_.interval;
     const std::size_t landmarks = layout_.points.size();
     Frame frame;
     frame.position.assign(landmarks, kMissingPoint);
-    if (plan_.resampled) {
-        look_ahead(time);
-        const bool velocities = !near_.empty() && !near_.front().velocity.empty();
-        if (velocities) frame.velocity.assign(landmarks, kMissingPoint);
-        for (std::size_t l = 0; l < landmarks; ++l) {
-            frame.position[l] = between(&Frame::position, l, time);
-            if (velocities && is_seen(frame.position[l])) {
-                frame.velocity[l] = between(&Frame::velocity, l, time);
-            }
+    look_ahead(time);
+    const bool velocities = !near_.empty() && !near_.front().velocity.empty();
+    if (velocities) frame.velocity.assign(landmarks, kMissingPoint);
+    for (std::size_t l = 0; l < landmarks; ++l) {
+        frame.position[l] = between(&Frame::position, l, time);
+        if (velocities && is_seen(frame.position[l])) {
+            frame.velocity[l] = between(&Frame::velocity, l, time);
         }
-        return frame;
-    }
-    if (near_.empty()) {
-        if (auto read_now = read_sound()) near_.push_back(std::move(*read_now));
-    }
-    if (options_.file_velocities && reader_->info().velocities) {
-        frame.velocity.assign(landmarks, kMissingPoint);
-    }
-    if (!near_.empty() && stands_at(time)) {
-        frame = std::move(near_.front());
-        near_.pop_front();
     }
     return frame;
 }
 
-// Whether the frame that waits is the one for this time; otherwise the file has none for it.
-bool CleanFrames::stands_at(double time) const
+// The frame that waits if it is the one for this time; otherwise the file has none for it.
+CleanFrames::Frame CleanFrames::as_read(double time)
 {
-    return near_.front().time < time + 0.5 * plan_.interval;
+    if (near_.empty()) {
+        if (auto read_now = read_sound()) near_.push_back(std::move(*read_now));
+    }
+    Frame frame;
+    if (!near_.empty() && near_.front().time < time + 0.5 * plan_.interval) {
+        frame = std::move(near_.front());
+        near_.pop_front();
+        return frame;
+    }
+    frame.position.assign(layout_.points.size(), kMissingPoint);
+    if (options_.file_velocities && reader_->info().velocities) frame.velocity = frame.position;
+    return frame;
+}
+
+void CleanFrames::count_gaps(const Frame& frame)
+{
+    const auto seen = std::count_if(frame.position.begin(), frame.position.end(), is_seen);
+    if (seen == 0 && frame.struck == 0) {
+        ++blank_;
+    } else {
+        missing_ += frame.position.size() - std::size_t(seen) - frame.struck;
+    }
+}
+
+CleanFrames::Frame CleanFrames::next()
+{
+    const double time = plan_.start + double(made_++) * plan_.interval;
+    Frame frame = plan_.resampled ? resampled(time) : as_read(time);
+    count_gaps(frame);
+    return frame;
 }
 
 void CleanFrames::report(TakeReport& report) const
 {
     report.missing = missing_;
+    report.lost = plan_.lost;
+    report.empty = blank_ - plan_.lost;
     report.outlier_count = outlier_count_;
     report.outliers = outliers_;
 }

@@ -16,8 +16,10 @@ class CleanFrames {
 
     struct Frame {
         PointFrame position;
-        PointFrame velocity;  // empty unless wanted and there
+        PointFrame velocity;     // empty unless wanted and there
+        std::size_t struck = 0;  // points that were seen, but where they cannot be
     };
+    // Even or resampled, as the plan says.
     Frame next();  // as often as the plan has frames
 
     double share() const { return reader_->share(); }
@@ -33,7 +35,9 @@ class CleanFrames {
     std::optional<Timed> read_sound();  // the same without outliers
     void strike_outliers(Timed& now, const Timed* after);
     void look_ahead(double time);
-    bool stands_at(double time) const;
+    Frame resampled(double time);
+    Frame as_read(double time);
+    void count_gaps(const Frame& frame);
     Vec3d between(PointFrame Frame::*field, std::size_t landmark, double time) const;
 
     const FramePlan& plan_;
@@ -47,7 +51,8 @@ class CleanFrames {
     bool begun_ = false;
     // Frames around the time that is made: two up to it, two after it.
     std::deque<Timed> near_;
-    std::size_t missing_ = 0, outlier_count_ = 0;
+    std::size_t missing_ = 0, blank_ = 0;  // points in frames that show some; frames that do not
+    std::size_t outlier_count_ = 0;
     std::vector<Outlier> outliers_;
 };
 

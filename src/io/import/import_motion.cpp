@@ -5,6 +5,7 @@
 #include "core/quantile.h"
 #include "data/outliers.h"
 #include "io/import/clean_frames.h"
+#include "io/import/first_sight.h"
 #include "io/import/held_paths.h"
 #include "io/text_file.h"
 #include "springtime/error.h"
@@ -76,8 +77,8 @@ void check_same_points(const std::vector<TakeScan>& scans)
         }
         if (scan.info.names != first.names) {
             throw Error(
-                "{}: its points are named or ordered otherwise than those of {}; takes of one "
-                "motion show the same points in the same order",
+                "{}: its points are named otherwise than those of {}; takes of one motion show the "
+                "same points",
                 scan.info.source, first.source);
         }
         if (scan.info.unit != first.unit || scan.info.up != first.up) {
@@ -130,7 +131,12 @@ std::vector<FramePlan> plan_takes(const std::vector<TakeScan>& scans, const Impo
         FramePlan plan = plan_frames(scan.stamps, interval, scan.info.source);
         if (!(interval > 0)) {
             interval = rounded_interval(plan);
-            plan = plan_frames(scan.stamps, interval, scan.info.source);
+            FramePlan rounded = plan_frames(scan.stamps, interval, scan.info.source);
+            if (rounded.another_rate) {
+                interval = plan.interval;
+            } else {
+                plan = std::move(rounded);
+            }
         }
         plans.push_back(std::move(plan));
     }
@@ -214,9 +220,10 @@ struct Writing {
         take.duplicates = plan.duplicates;
         take.backward = plan.backward;
         take.trimmed = plan.trimmed;
-        take.lost = plan.lost;
-        take.empty = scans[t].empty;
         take.resampled = plan.resampled;
+        take.another_rate = plan.another_rate;
+        take.uneven = plan.uneven;
+        take.file_rate = 1 / plan.file_interval;
         take.jitter = plan.jitter;
         take.remarks = scans[t].info.remarks;
         return take;
@@ -231,7 +238,7 @@ struct Writing {
         stored.file_velocities = report.header.velocities;  // of all takes or of none
         CleanFrames frames(scans[t], plan, layout, stored, wobble);
         HeldPaths held(report.pinned, report.driven);
-        std::vector<bool> seen(layout.points.size(), false);
+        FirstSight sight(layout.points.size());
         const std::size_t most =
             std::max<std::size_t>(1, kPieceBytes / (12 * layout.points.size()));
         writer.append(plan.frame_count, [&](std::size_t first, std::size_t count) {
@@ -242,11 +249,7 @@ struct Writing {
                 append(piece.position, frame.position);
                 if (report.header.velocities) append(piece.velocity, frame.velocity);
                 held.add(frame.position);
-                for (std::size_t l = 0; l < seen.size(); ++l) {
-                    if (seen[l] || !is_seen(frame.position[l])) continue;
-                    seen[l] = true;
-                    take.late = std::max(take.late, first + f);
-                }
+                sight.add(frame.position);
                 if (f % 64 == 0) progress(frames.share());
             }
             if (first + piece.frame_count == plan.frame_count) {
@@ -257,6 +260,8 @@ struct Writing {
             return piece;
         });
         frames.report(take);
+        take.late = sight.late();
+        if (sight.whole()) take.whole_from = plan.start + double(*sight.whole()) * plan.interval;
         report.takes.push_back(std::move(take));
     }
 };
@@ -299,7 +304,20 @@ ImportReport report_of(const PointLayout& layout, const TrackInfo& info,
     return report;
 }
 
-void add_warnings(ImportReport& report, const ImportOptions& options)
+// A time with as few decimals as tell its frame from the one before. [s]
+std::string short_time(double time, double interval)
+{
+    int decimals = 0;
+    double shown = -HUGE_VAL;
+    for (; decimals < 9; ++decimals) {
+        const double tens = std::pow(10.0, decimals);
+        shown = std::floor(time * tens + 1e-6) / tens;
+        if (shown > time - 0.5 * interval) break;
+    }
+    return fmt::format("{:.{}f}", shown, decimals);
+}
+
+void add_warnings(ImportReport& report)
 {
     const double side = std::sqrt(report.header.sheet.length * report.header.sheet.width);
     const auto warn = [&](std::string text) { report.warnings.push_back(std::move(text)); };
@@ -314,8 +332,11 @@ void add_warnings(ImportReport& report, const ImportOptions& options)
         if (take.late > 2) {
             warn(fmt::format(
                 "{}: some point is not seen before frame {}, so that the start of the motion is a "
-                "guess; begin later, with --from {:.3g}",
-                take.source, take.late, options.from + double(take.late) * interval));
+                "guess; {}",
+                take.source, take.late,
+                take.whole_from < 0
+                    ? "no three frames in a row show all: --drop the worst points"
+                    : "begin later, with --from " + short_time(take.whole_from, interval)));
         }
         if (double(take.longest_bridge) * interval > 0.1) {
             warn(fmt::format(
@@ -330,15 +351,18 @@ void add_warnings(ImportReport& report, const ImportOptions& options)
                 "--driven",
                 take.source, take.pin_motion));
         }
-        if (double(take.outlier_count) > 0.05 * observations) {
+        const double read = double(take.frames_read * report.header.landmark_count());
+        if (double(take.outlier_count) > 0.05 * read) {
             warn(fmt::format(
                 "{}: {:.0f} % of all points look like outliers; check --grid, the order of the "
                 "points and --unit",
-                take.source, 100 * double(take.outlier_count) / observations));
+                take.source, 100 * double(take.outlier_count) / read));
         }
-        if (double(take.missing) > 0.5 * observations) {
+        const double gaps =
+            double(take.missing + (take.lost + take.empty) * report.header.landmark_count());
+        if (gaps > 0.5 * observations) {
             warn(fmt::format("{}: {:.0f} % of all points are missing", take.source,
-                             100 * double(take.missing) / observations));
+                             100 * gaps / observations));
         }
     }
 }
@@ -358,7 +382,10 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
     };
     std::vector<TakeScan> scans;
     for (std::size_t t = 0; t < takes.size(); ++t) {
-        scans.push_back(scan_take(takes[t], options, [&](double share) { step(0, t, share); }));
+        const std::vector<std::string> names =
+            scans.empty() ? std::vector<std::string>() : scans.front().info.names;
+        scans.push_back(
+            scan_take(takes[t], options, names, [&](double share) { step(0, t, share); }));
     }
     check_same_points(scans);
     const std::vector<FramePlan> plans = plan_takes(scans, options);
@@ -382,7 +409,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         fs::remove(part_path(out), ignored);
         throw;
     }
-    add_warnings(report, options);
+    add_warnings(report);
     return report;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "data/outliers.h"
+#include "io/tracks/ordered_tracks.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -64,7 +65,6 @@ class Scanner {
         // Frames without any point repeat nothing: time goes on in them.
         scan_.stamps.repeated.push_back(!none && number > 0 && same_points(frame, last_));
         scan_.stamps.empty.push_back(none);
-        scan_.empty += none;
         for (std::size_t p = 0; p < frame.size(); ++p) scan_.seen[p] += is_seen(frame[p]);
         take_rest(frame, number);
         if (!none && !scan_.stamps.repeated.back()) sample(frame);
@@ -185,18 +185,27 @@ double FrameClock::operator()(const TrackFrame& frame)
 
 bool FrameClock::wanted(double time) const
 {
-    return !(time < from_ - 1e-9) && !(until_ > 0 && time > until_ + 1e-9);
+    // Times before the first frame are not left out unasked: they have to be spoken of.
+    return !(from_ > 0 && time < from_ - 1e-9) && !(until_ > 0 && time > until_ + 1e-9);
+}
+
+std::unique_ptr<TrackReader> open_take(const Take& take, const ImportOptions& options,
+                                       const std::vector<std::string>& names)
+{
+    return order_points(open_tracks(take, {options.csv_layout, options.array}), names);
 }
 
 TakeScan scan_take(const Take& take, const ImportOptions& options,
+                   const std::vector<std::string>& names,
                    const std::function<void(double)>& progress)
 {
-    const auto reader = open_tracks(take, {options.csv_layout, options.array});
+    const auto reader = open_take(take, options, names);
     TakeScan scan;
     scan.take = take;
     scan.info = reader->info();
     scan.points = kept_points(scan.info, options);
     FrameClock clock(scan.info, options);
+    if (!scan.info.times) scan.stamps.interval = clock.interval();
     Scanner scanner(scan, options);
     TrackFrame frame;
     std::size_t read = 0;

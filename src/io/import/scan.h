@@ -37,14 +37,19 @@ struct TakeScan {
     std::vector<int> points;          // those that are kept, numbers in the file
     FrameStamps stamps;               // of the frames that are wanted
     std::vector<std::size_t> seen;    // in how many frames, of every kept point
-    std::size_t empty = 0;            // frames that show no point
     std::vector<PointFrame> samples;  // a few frames, evenly spread
     std::vector<double> wobbles;      // see add_wobbles(), near the samples
     PointFrame rest_frame;            // what is to be laid out flat, or nothing
     std::size_t rest_frame_number = 0;
 };
 
+// The points of a take in the order of `names`, where these are theirs.
+std::unique_ptr<TrackReader> open_take(const Take& take, const ImportOptions& options,
+                                       const std::vector<std::string>& names);
+
+// `names` are those of the first take; none when it is this one.
 TakeScan scan_take(const Take& take, const ImportOptions& options,
+                   const std::vector<std::string>& names,
                    const std::function<void(double share)>& progress);
 
 }  // namespace springtime

@@ -27,6 +27,31 @@ bool has_outside_quotes(std::string_view line, char wanted)
     return false;
 }
 
+// Between commas decimals have a comma when cells with one are in quotes, none has a point, and one
+// cannot be thousands: "0,25" or "1200,2", but "1,200" could be either.
+bool quotes_decimals(const std::vector<std::string>& lines)
+{
+    constexpr std::string_view kDigits = "0123456789";
+    bool found = false;
+    for (const std::string& line : lines) {
+        for (CellCursor cursor(line, {',', false}); cursor.more();) {
+            std::string_view cell = cursor.take_text();
+            double value = 0;
+            if (read_number(cell, {',', true}, value) != CellKind::number) continue;
+            if (cell.find('.') != cell.npos) return false;
+            const auto comma = cell.find(',');
+            if (comma == cell.npos) continue;
+            const auto behind = cell.substr(comma + 1).find_first_not_of(kDigits);
+            const std::size_t decimals = std::min(behind, cell.size() - comma - 1);
+            cell = cell.substr(0, comma);
+            const auto first = cell.find_first_of(kDigits);
+            const bool below_one = first != cell.npos && cell[first] == '0';
+            found = found || decimals != 3 || below_one || cell.size() - first > 3;
+        }
+    }
+    return found;
+}
+
 // Words that programs write for a number that is not there.
 bool is_missing(std::string_view cell)
 {
@@ -55,7 +80,7 @@ CsvFormat find_format(const std::vector<std::string>& lines)
         if (std::all_of(lines.begin(), lines.end(), [&](const std::string& line) {
                 return has_outside_quotes(line, separator);
             })) {
-            return {separator, separator != ','};
+            return {separator, separator != ',' || quotes_decimals(lines)};
         }
     }
     return {' ', false};

@@ -118,12 +118,14 @@ bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-// "x", "vx" or "px" make a role and an axis.
+// "x", "vx", "px" or "tx", a translation, make a role and an axis.
 bool read_axis(std::string_view word, CsvColumn& column)
 {
     const std::string lower = lower_case(word);
     if (lower.empty() || lower.size() > 2) return false;
-    if (lower.size() == 2 && lower[0] != 'v' && lower[0] != 'p') return false;
+    if (lower.size() == 2 && std::string_view("vpt").find(lower[0]) == std::string_view::npos) {
+        return false;
+    }
     const auto axis = std::string_view("xyz").find(lower.back());
     if (axis == std::string_view::npos) return false;
     column.axis = int(axis);

@@ -134,21 +134,24 @@ void find_points(LineReader& lines, const CsvOpening& opening, LongPlan& plan)
     const std::size_t point = column_of(plan, kPoint), key = column_of(plan, plan.key);
     std::size_t rows = 0, frames = 0;
     std::string frame;
-    std::string_view line;
+    std::string_view line, name;
     while (lines.next(line)) {
         CellCursor cursor(line, opening.format);
+        name = {};
         for (std::size_t c = 0; c <= std::max(point, key) && cursor.more(); ++c) {
             if (c != point && c != key) {
                 cursor.skip();
                 continue;
             }
             const std::string_view cell = cursor.take_text();
-            if (c == point && !cell.empty()) plan.points.add(cell);
+            if (c == point) name = cell;
             if (c == key && (frames == 0 || frame != cell)) {
                 frame = cell;
                 ++frames;
+                plan.points.begin_frame();
             }
         }
+        if (!name.empty()) plan.points.add(name);
         ++rows;
         if (plan.points.size() > kMostPoints) {
             throw Error("{}: more than {} different points; is {} what tells points apart?",

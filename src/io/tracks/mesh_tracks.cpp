@@ -6,6 +6,7 @@
 #include "io/obj_parser.h"
 #include "io/ply_reader.h"
 #include "io/tracks/byte_source.h"
+#include "io/tracks/numbered_name.h"
 #include "io/tracks/open_tracks.h"
 #include "springtime/error.h"
 
@@ -60,6 +61,7 @@ class MeshTracks : public TrackReader {
         info_.point_count = mesh.position.size() / 3;
         info_.triangles = std::move(mesh.triangles);
         first_ = std::move(mesh.position);
+        set_times();
     }
 
     const TrackInfo& info() const override { return info_; }
@@ -77,13 +79,26 @@ class MeshTracks : public TrackReader {
         }
         settle_missing(frame.position.data(), info_.point_count, path.string(), frame_);
         frame.velocity.clear();
-        frame.time = double(frame_++);
+        frame.time = time_[frame_++];
         return true;
     }
     double share() const override { return double(frame_) / double(paths_.size()); }
 
   private:
+    void set_times()
+    {
+        if (auto numbers = frame_numbers(paths_)) {
+            time_ = std::move(*numbers);
+            return;
+        }
+        for (std::size_t i = 0; i < paths_.size(); ++i) time_.push_back(double(i));
+        info_.remarks.push_back(
+            "The names do not number the frames evenly: every file was taken for the one after the "
+            "last.");
+    }
+
     std::vector<fs::path> paths_;
+    std::vector<double> time_;  // of every path
     TrackInfo info_;
     std::vector<double> first_;  // positions, read already for the triangles
     std::size_t frame_ = 0;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "io/text_file.h"
+#include "io/tracks/numbered_name.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -40,36 +41,6 @@ bool can_be_read(const fs::path& path)
 }
 
 // ---- Takes ----
-
-// A name without the last number in it, and that number.
-struct NumberedName {
-    fs::path folder;
-    std::string before, after;
-    std::string digits;  // without leading zeros: longer is larger
-
-    explicit NumberedName(const fs::path& path) : folder(path.parent_path())
-    {
-        const std::string name = path.filename().string();
-        std::size_t end = name.size();
-        while (end > 0 && !std::isdigit(static_cast<unsigned char>(name[end - 1]))) --end;
-        std::size_t begin = end;
-        while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1]))) --begin;
-        before = name.substr(0, begin);
-        after = name.substr(end);
-        digits = name.substr(begin, end - begin);
-        digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));
-    }
-};
-
-bool natural_order(const fs::path& a, const fs::path& b)
-{
-    const auto key = [](const fs::path& path) {
-        const NumberedName name(path);
-        return std::tuple(name.folder.string(), name.before, name.after, name.digits.size(),
-                          name.digits);
-    };
-    return key(a) < key(b);
-}
 
 std::vector<fs::path> files_in(const fs::path& folder)
 {

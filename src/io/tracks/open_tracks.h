@@ -18,7 +18,8 @@ std::unique_ptr<TrackReader> open_csv_tracks(const std::filesystem::path& path,
 std::unique_ptr<TrackReader> open_numpy_tracks(const std::filesystem::path& path,
                                                const TrackHints& hints);
 std::unique_ptr<TrackReader> open_cache_tracks(const std::filesystem::path& path);  // MDD and PC2
-// A sequence of OBJ or PLY files, one frame each, in the order given.
+// A sequence of OBJ or PLY files, one frame each, in the order given. Their numbers are those of
+// the frames, see frame_numbers().
 std::unique_ptr<TrackReader> open_mesh_tracks(const std::vector<std::filesystem::path>& frames);
 
 // What one reader reads: a file, or the files of a sequence in their order.
