@@ -38,6 +38,7 @@ struct Facing {
     double unit = 1;     // [m]
     double noise = 0;    // [m]
     bool z_up = false;
+    int stray = -1;  // frame in which the middle point is 0.2 m off
 };
 
 void write_take(const std::filesystem::path& path, const Facing& facing, int count = kCount)
@@ -53,6 +54,7 @@ void write_take(const std::filesystem::path& path, const Facing& facing, int cou
             Vec3d x = rolled(p, f / 50.0) + facing.noise * Vec3d{std::sin(11.0 * p + 3.0 * f),
                                                                  std::sin(13.0 * p + 7.0 * f),
                                                                  std::sin(17.0 * p + 5.0 * f)};
+            if (f == facing.stray && p == kCount / 2) x.x += 0.2;
             x = (1 / facing.unit) * Vec3d{c * x.x + s * x.z, x.y, c * x.z - s * x.x};
             if (facing.z_up) x = {x.x, -x.z, x.y};
             file << fmt::format(",{},{},{}", x.x, x.y, x.z);
@@ -131,6 +133,18 @@ TEST_F(ImportRest, SheetsAreTheSameWhicheverWayTheClothFaced)
         write_take(folder / "take.csv", {degrees, 1, 0.001});
         // Noise of 1 mm moves places by a few millimetres: the smallest rectangle turns with it.
         EXPECT_LT(worst_difference(run(cloth_options()).header.rest, straight), 0.01) << degrees;
+    }
+}
+
+TEST_F(ImportRest, AStrayPointDoesNotBendTheSheet)
+{
+    write_take(folder / "take.csv", {});
+    const std::vector<SheetPoint> sheet = run(cloth_options()).header.rest;
+    for (const int stray : {0, 1}) {
+        write_take(folder / "take.csv", {.stray = stray});
+        const ImportReport report = run(cloth_options());
+        expect_has(report.rest_reason, fmt::format("frame {}", stray == 0 ? 1 : 2));
+        EXPECT_LT(worst_difference(report.header.rest, sheet), 1e-5);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/quantile.h"
 #include "data/outliers.h"
 #include "io/tracks/ordered_tracks.h"
 #include "springtime/error.h"
@@ -49,6 +50,26 @@ bool shows_none(const PointFrame& frame)
     return std::none_of(frame.begin(), frame.end(), is_seen);
 }
 
+// Whether some point leaps between two frames, far beyond what the others move and half of the
+// distance between neighbours: in one of them it is not where it was seen.
+bool leaps(const PointFrame& frame, const PointFrame& next)
+{
+    constexpr double kBeyond = 10;
+    std::vector<double> moves;
+    Vec3d low = frame[0], high = low;
+    for (std::size_t p = 0; p < frame.size(); ++p) {
+        for (int axis = 0; axis < 3; ++axis) {
+            low[axis] = std::min(low[axis], frame[p][axis]);
+            high[axis] = std::max(high[axis], frame[p][axis]);
+        }
+        if (is_seen(next[p])) moves.push_back(length(next[p] - frame[p]));
+    }
+    if (moves.empty()) return false;
+    const double spacing = length(high - low) / std::sqrt(double(frame.size()));
+    return *std::max_element(moves.begin(), moves.end()) >
+           std::max(kBeyond * quantile(moves, 0.9), 0.5 * spacing);
+}
+
 // Adds one frame after the other.
 class Scanner {
   public:
@@ -72,9 +93,14 @@ class Scanner {
     }
 
   private:
+    // The first frame that shows all, unless the next one contradicts it.
     void take_rest(const PointFrame& frame, std::size_t number)
     {
-        if (!scan_.rest_frame.empty()) return;
+        if (rest_settled_) return;
+        if (options_.rest_frame < 0 && !scan_.rest_frame.empty()) {
+            rest_settled_ = !leaps(scan_.rest_frame, frame);
+            if (rest_settled_) return;
+        }
         const bool chosen =
             options_.rest_frame < 0 ? shows_all(frame) : number == std::size_t(options_.rest_frame);
         if (!chosen) return;
@@ -96,6 +122,7 @@ class Scanner {
     const ImportOptions& options_;
     Sampler sampler_;
     std::size_t different_ = 0;
+    bool rest_settled_ = false;
     PointFrame last_;
     std::vector<PointFrame> before_;  // the last two that differ
 };
