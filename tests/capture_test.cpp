@@ -66,7 +66,7 @@ TEST(Pieces, OfSeveralRolloutsAreThoseOfEach)
     EXPECT_NE(error_of([&] { cut_into_pieces(takes, 3); }).find("5 frames"), std::string::npos);
 }
 
-TEST(Pieces, OfSeveralRolloutsMakeFive)
+TEST(Pieces, OfSeveralRolloutsMakeFiveOrMore)
 {
     const auto pieces = [](std::size_t rollouts, std::size_t shortest) {
         std::vector<Rollout> takes(rollouts, counted(1000, 1));
@@ -75,9 +75,11 @@ TEST(Pieces, OfSeveralRolloutsMakeFive)
     };
     EXPECT_EQ(pieces(2, 1000), 3u);
     EXPECT_EQ(pieces(3, 1000), 2u);
+    EXPECT_EQ(pieces(4, 1000), 2u);
     EXPECT_EQ(pieces(5, 1000), 1u);
     EXPECT_EQ(pieces(9, 1000), 1u);
-    EXPECT_EQ(pieces(2, 2 * 16), 2u);  // half a second each
+    EXPECT_EQ(pieces(2, 2 * 31), 2u);  // a second each
+    EXPECT_EQ(pieces(2, 2 * 31 - 1), 1u);
     EXPECT_EQ(pieces(2, 10), 1u);
 }
 

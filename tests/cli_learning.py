@@ -337,7 +337,7 @@ class Learning:
         self.filmed("take.h5", "--noise", "0.001", "--gaps", "0.05", "--gap-seconds", "0.1")
         few = ["--stiffness-iterations", "2", "--damping-iterations", "2", "--batch", "4"]
         told = self.run_it("train", "take.h5", "--out", "run", *few)
-        self.assertIn("one rollout alone, cut into 3 pieces of 0.667 s, one of which is not",
+        self.assertIn("one rollout alone, cut into 3 pieces of about 0.667 s, one of which is not",
                       told.stderr)
         self.assertRegex(told.stderr, "homogeneous networks follow the validation motion to [^ ]+ m "
                          "with 6 x 6 particles, as the landmarks are, and to [^ ]+ m with 11 x 11")

@@ -93,6 +93,11 @@ TEST_F(ObjFile, Errors)
               ":5: a face has 4097 corners; 4096 at most are taken; export triangles");
 }
 
+TEST_F(ObjFile, AByteOrderMarkIsPassedOver)
+{
+    EXPECT_EQ(read(std::string("\xEF\xBB\xBF") + kSquare + "f 1 2 3\n").points.size(), 4u);
+}
+
 TEST_F(ObjFile, SignsAndRemarksAreAllowed)
 {
     const TriangleMesh mesh = read("v +1 0 0 # first\nv 0 +1e0 0\nv 0 0 1\nf 1 2 3 # side\n");

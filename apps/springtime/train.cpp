@@ -129,9 +129,9 @@ void fit_clips(TrainOptions& options, const MotionSource& motion)
 // Twice as fine as a grid of landmarks, where that is not many.
 std::optional<Grid> finer_grid(const MotionHeader& header)
 {
-    constexpr int kMost = 20;
+    constexpr int kLeast = 3, kMost = 20;  // fewer are no grid for a surrogate
     const std::optional<Grid> own = regular_grid(header.rest);
-    if (!header.captured || !own) return std::nullopt;
+    if (!header.captured || !own || own->rows < kLeast || own->cols < kLeast) return std::nullopt;
     const Grid finer{2 * own->rows - 1, 2 * own->cols - 1};
     if (finer.rows > kMost || finer.cols > kMost) return std::nullopt;
     return finer;
@@ -154,8 +154,8 @@ Grid choose_grid(const MotionSource& lesson, const TrainOptions& options, const 
     TrainOptions fine = options;
     fine.grid.rows = finer.rows;
     fine.grid.cols = finer.cols;
-    const GridTrial own = try_grid(lesson, options, common);
-    const GridTrial other = try_grid(lesson, fine, common);
+    const GridTrial own = try_grid(lesson, options, folder, common);
+    const GridTrial other = try_grid(lesson, fine, folder, common);
     const GridTrial& kept = other.rmse < kClearly * own.rmse ? other : own;
     note(common,
          fmt::format("homogeneous networks follow the validation motion to {:.3g} m with {} x {} "
@@ -173,13 +173,15 @@ void tell_choices(const MotionReader& reader, const TrainFlags& given, const Tra
 {
     const MotionSource lesson = lesson_of(reader);
     const std::size_t pieces = lesson.frame_counts.size(), rollouts = reader.rollout_count();
-    const auto left_out = std::size_t(std::lround(options.validation_share * double(pieces)));
+    const auto left_out =
+        std::clamp(std::size_t(std::lround(options.validation_share * double(pieces))),
+                   std::size_t(1), std::max(pieces, std::size_t(2)) - 1);
     const std::string validate =
         left_out > 1 ? fmt::format("{} of which are not trained on but validate", left_out)
                      : "one of which is not trained on but validates";
     if (pieces != rollouts) {
         note(common,
-             fmt::format("{}, cut into {} pieces of {:.3g} s, {}",
+             fmt::format("{}, cut into {} pieces of about {:.3g} s, {}",
                          rollouts == 1 ? "one rollout alone" : fmt::format("{} rollouts", rollouts),
                          pieces, double(lesson.frame_counts[0]) * lesson.header.frame_interval(),
                          validate));

@@ -29,25 +29,32 @@ std::pair<double, double> logged(const std::filesystem::path& log)
     return result;
 }
 
-// The best homogeneous network, fitted once per run.
 fs::path homogeneous_file(const RunFolder& folder)
 {
     return folder.path() / "homogeneous.json";
 }
 
-Cloth fit_with_bar(const MotionSource& source, const TrainOptions& options,
+Cloth fit_with_bar(const MotionSource& source, const TrainOptions& options, const RunFolder& folder,
                    const CommonOptions& common)
 {
-    ProgressBar bar("homogeneous fit", "percent", common.quiet);
-    return fit_homogeneous(source, options,
-                           [&](double share) { return bar.show(100 * share, 100); });
+    ProgressBar bar(fmt::format("homogeneous fit, {} x {}", options.grid.rows, options.grid.cols),
+                    "percent", common.quiet);
+    try {
+        return fit_homogeneous(source, options,
+                               [&](double share) { return bar.show(100 * share, 100); });
+    } catch (const Failure& failure) {
+        if (!interrupted()) throw;
+        throw Failure("{}; springtime train --resume {} goes on", failure.what(),
+                      folder.path().string());
+    }
 }
 
+// The best homogeneous network, fitted once per run.
 Cloth homogeneous_of(const MotionSource& source, const TrainOptions& options,
                      const RunFolder& folder, const CommonOptions& common)
 {
     const fs::path file = homogeneous_file(folder);
-    if (!fs::exists(file)) write_cloth(file, fit_with_bar(source, options, common));
+    if (!fs::exists(file)) write_cloth(file, fit_with_bar(source, options, folder, common));
     return read_cloth(file);
 }
 
@@ -103,10 +110,11 @@ std::string refinement_story(const TrainingOutcome& outcome, bool solved)
 
 }  // namespace
 
-GridTrial try_grid(const MotionSource& source, const TrainOptions& options,
+GridTrial try_grid(const MotionSource& source, const TrainOptions& options, const RunFolder& folder,
                    const CommonOptions& common)
 {
-    GridTrial trial{{options.grid.rows, options.grid.cols}, fit_with_bar(source, options, common)};
+    GridTrial trial{{options.grid.rows, options.grid.cols},
+                    fit_with_bar(source, options, folder, common)};
     trial.rmse = validation_error(source, options, trial.homogeneous);
     return trial;
 }

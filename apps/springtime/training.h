@@ -25,7 +25,7 @@ struct GridTrial {
     Cloth homogeneous;
     double rmse = 0;  // [m]
 };
-GridTrial try_grid(const MotionSource& lesson, const TrainOptions& options,
+GridTrial try_grid(const MotionSource& lesson, const TrainOptions& options, const RunFolder& folder,
                    const CommonOptions& common);
 // Spares the run fitting it again, and trying again when it is resumed.
 void keep_trial(const GridTrial& trial, const RunFolder& folder);

@@ -17,7 +17,8 @@ namespace springtime {
 MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces);
 
 // Pieces to cut each of a few rollouts into, so that leaving one out costs little: as many as make
-// five of all of them and leave half a second in each; of a single rollout two at least.
+// five of all of them and leave a second in each; of a single rollout half a second, and two at
+// least.
 std::size_t pieces_of_a_take(const MotionSource& motion);
 
 // Takes out of observed positions what noise has put into the springs. A millimetre of noise on

@@ -37,10 +37,12 @@ MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces)
 
 std::size_t pieces_of_a_take(const MotionSource& motion)
 {
-    constexpr double kSeconds = 0.5, kInAll = 5;
+    constexpr double kInAll = 5;
     const std::vector<std::size_t>& frames = motion.frame_counts;
     if (frames.empty()) return 1;
-    const double each = std::ceil(kSeconds / motion.header.frame_interval() - 1e-6) + 1;
+    // A single rollout has to be cut; of several the windows of the linear solve need their length.
+    const double seconds = frames.size() == 1 ? 0.5 : 1;
+    const double each = std::ceil(seconds / motion.header.frame_interval() - 1e-6) + 1;
     const double shortest = double(*std::min_element(frames.begin(), frames.end()));
     const double most =
         std::min(std::ceil(kInAll / double(frames.size())), std::floor(shortest / each));

@@ -57,6 +57,11 @@ void trim(const FrameStamps& stamps, FramePlan& plan)
 void check_order(const FrameStamps& stamps, const FramePlan& plan, std::string_view source)
 {
     if (plan.backward <= 2 || 20 * plan.backward <= stamps.time.size()) return;
+    if (stamps.time.back() == stamps.time.front()) {
+        throw Error(
+            "{}: time stands still at {} s; remove that column and give --fps, or mend the stamps",
+            source, stamps.time.front());
+    }
     if (std::is_sorted(stamps.time.rbegin(), stamps.time.rend())) {
         throw Error(
             "{}: time runs backwards throughout, from {} s to {} s; sort the frames by time",

@@ -372,10 +372,13 @@ void add_warnings(ImportReport& report)
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
                            const ImportOptions& options, const ProgressHook& progress)
 {
-    const std::vector<Take> takes = without(takes_of(files), options.rest);
+    const std::vector<Take> named = takes_of(files), takes = without(named, options.rest);
     check_options(options);
     check_target(out);
-    if (takes.empty()) throw Error("import: no files; name what is to be read");
+    if (takes.empty()) {
+        throw Error("import: no files{}; name what is to be read",
+                    named.empty() ? "" : " but that of --rest");
+    }
     const auto step = [&](double passes_done, std::size_t take, double share) {
         const double done = passes_done + (double(take) + share) / double(takes.size());
         if (progress && !progress(done, 2)) throw Failure("interrupted; nothing was written");
