@@ -368,6 +368,20 @@ class Learning:
                 numpy.testing.assert_allclose(
                     ours["position"][::3][:, corners], seen["handle_position"][::5], atol=1e-6)
 
+    def test_short_takes_are_solved_whole(self):
+        """Pieces of less than a second would leave no room for the windows of the solve."""
+        import h5py
+        self.filmed("a.h5", "--noise", "0.0005")
+        with h5py.File(self.folder / "a.h5", "r+") as file:
+            take = file["rollouts/000000"]
+            short = take["position"][:40]
+            del take["position"]
+            take["position"] = short
+            file.copy(take, file["rollouts"], name="000001")
+        told = self.run_it("train", "a.h5", "--out", "run", "--method", "linear")
+        self.assertIn("2 rollouts, one of which is not trained on but validates", told.stderr)
+        self.assertIn("equations", told.stdout)
+
     def test_grid_is_finer_where_that_follows_clearly_better(self):
         """Every second point of a viscous cloth that is thrown about: here the finer grid wins."""
         import numpy
