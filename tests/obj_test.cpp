@@ -88,9 +88,9 @@ TEST_F(ObjFile, Errors)
     }
     EXPECT_EQ(fault(std::string(kSquare) + "f 1 2\n"), ":5: a face has 2 corners; 3 are needed");
     std::string face = "f";
-    for (int i = 0; i < 4097; ++i) face += " 1";
+    for (int i = 0; i < 1025; ++i) face += " 1";
     EXPECT_EQ(fault(std::string(kSquare) + face),
-              ":5: a face has 4097 corners; 4096 at most are taken; export triangles");
+              ":5: a face has 1025 corners; 1024 at most are taken; export triangles");
 }
 
 TEST_F(ObjFile, AByteOrderMarkIsPassedOver)

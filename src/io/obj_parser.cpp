@@ -13,7 +13,7 @@ namespace springtime {
 
 namespace {
 
-constexpr std::size_t kMostCorners = 4096;  // of a face; cutting takes time of their square
+constexpr std::size_t kMostCorners = 1024;  // of a face; cutting takes time of their square
 
 // Calls take(first word, rest of the line, number of the line), without what follows a `#`.
 template <class Take>
