@@ -102,12 +102,16 @@ void print_result(const TrainArguments& arguments, const TrainingOutcome& outcom
                outcome.folder.string());
 }
 
+bool only_positions(const TrainOptions& options)
+{
+    return std::all_of(options.passes.begin(), options.passes.end(), [](const TrainPass& pass) {
+        return pass.weights.force == 0 && pass.weights.impulse == 0;
+    });
+}
+
 void remark_on(const MotionHeader& header, const TrainOptions& options, const CommonOptions& common)
 {
-    const bool by_force = std::any_of(
-        options.passes.begin(), options.passes.end(),
-        [](const TrainPass& pass) { return pass.weights.force > 0 || pass.weights.impulse > 0; });
-    if (header.velocities || !by_force) return;
+    if (header.velocities || only_positions(options)) return;
     note(common,
          "this motion holds positions only, and forces are their second differences, which noise "
          "drowns; the position loss does without: --position-weight 1 --force-weight 0 "
@@ -197,13 +201,6 @@ void tell_choices(const MotionReader& reader, const TrainFlags& given, const Tra
                              same ? "as the landmarks are a grid of that kind"
                                   : fmt::format("about as many as the {} landmarks",
                                                 reader.header().landmark_count())));
-}
-
-bool only_positions(const TrainOptions& options)
-{
-    return std::all_of(options.passes.begin(), options.passes.end(), [](const TrainPass& pass) {
-        return pass.weights.force == 0 && pass.weights.impulse == 0;
-    });
 }
 
 // What begins with given or frozen values does not solve for them.

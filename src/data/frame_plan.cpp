@@ -57,7 +57,8 @@ void trim(const FrameStamps& stamps, FramePlan& plan)
 void check_order(const FrameStamps& stamps, const FramePlan& plan, std::string_view source)
 {
     if (plan.backward <= 2 || 20 * plan.backward <= stamps.time.size()) return;
-    if (stamps.time.back() == stamps.time.front()) {
+    const auto same = [&](double time) { return time == stamps.time.front(); };
+    if (std::all_of(stamps.time.begin(), stamps.time.end(), same)) {
         throw Error(
             "{}: time stands still at {} s; remove that column and give --fps, or mend the stamps",
             source, stamps.time.front());
