@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/random.h"
-#include "io/tracks/open_tracks.h"
+#include "formats/tracks/open_tracks.h"
 #include "springtime/error.h"
 #include "timing.h"
 

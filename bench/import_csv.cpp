@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "io/text_file.h"
-#include "io/tracks/open_tracks.h"
+#include "formats/text_file.h"
+#include "formats/tracks/open_tracks.h"
 #include "springtime/error.h"
 #include "timing.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "handkerchiefs.h"
-#include "springtime/capture.h"
+#include "springtime/motion.h"
 
 namespace springtime {
 

@@ -1,11 +1,10 @@
 // Motion that was observed: single takes, grids of landmarks, held points that carry noise.
-#include "springtime/capture.h"
+#include "springtime/motion.h"
 
 #include <gtest/gtest.h>
 
 #include "error_of.h"
 #include "motions.h"
-#include "springtime/resample.h"
 
 namespace springtime {
 

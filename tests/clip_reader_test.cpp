@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "motions.h"
-#include "springtime/observe.h"
+#include "springtime/generate.h"
 
 namespace springtime {
 

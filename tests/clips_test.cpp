@@ -1,4 +1,4 @@
-#include "data/clips.h"
+#include "motion/clips.h"
 
 #include <gtest/gtest.h>
 

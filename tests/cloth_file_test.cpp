@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "io/text_file.h"
+#include "formats/text_file.h"
+#include "springtime/cloth.h"
+#include "springtime/error.h"
 #include "springtime/files.h"
-#include "springtime/mesh.h"
-#include "springtime/version.h"
 #include "temp_folder.h"
 
 namespace springtime {

@@ -11,7 +11,6 @@
 
 #include "cloths.h"
 #include "springtime/error.h"
-#include "springtime/mesh.h"
 
 namespace springtime {
 

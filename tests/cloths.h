@@ -6,9 +6,7 @@
 
 #include "core/random.h"
 #include "springtime/cloth.h"
-#include "springtime/environment.h"
-#include "springtime/mesh.h"
-#include "springtime/state.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

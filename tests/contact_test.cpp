@@ -9,7 +9,7 @@
 #include "obstacles.h"
 #include "sim/obstacle_placement.h"
 #include "sim/tape.h"
-#include "springtime/record.h"
+#include "springtime/generate.h"
 
 namespace springtime {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "io/tracks/open_tracks.h"
+#include "formats/tracks/open_tracks.h"
 #include "temp_folder.h"
 
 namespace springtime {

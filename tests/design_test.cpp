@@ -1,4 +1,4 @@
-#include "springtime/design.h"
+#include "springtime/identify.h"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,11 @@
 
 #include "cloths.h"
 #include "core/quantile.h"
-#include "data/clips.h"
 #include "error_of.h"
+#include "motion/clips.h"
 #include "motions.h"
-#include "springtime/determination.h"
 #include "springtime/error.h"
-#include "springtime/identify.h"
-#include "springtime/observe.h"
+#include "springtime/generate.h"
 #include "springtime/simulation.h"
 
 namespace springtime {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "springtime/cloth.h"
 #include "springtime/files.h"
-#include "springtime/mesh.h"
-#include "springtime/rest.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

@@ -11,7 +11,6 @@
 #include "cloths.h"
 #include "springtime/error.h"
 #include "springtime/generate.h"
-#include "springtime/observe.h"
 #include "springtime/simulation.h"
 
 namespace springtime {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "exports.h"
-#include "io/exports/motion_exporter.h"
+#include "formats/exports/motion_exporter.h"
 
 namespace springtime {
 namespace {

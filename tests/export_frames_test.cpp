@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "exports.h"
-#include "io/exports/frame_stream.h"
+#include "formats/exports/frame_stream.h"
 
 namespace springtime {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "exports.h"
-#include "io/exports/motion_exporter.h"
+#include "formats/exports/motion_exporter.h"
 
 namespace springtime {
 namespace {

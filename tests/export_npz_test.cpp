@@ -2,7 +2,7 @@
 #include <zip.h>
 
 #include "exports.h"
-#include "io/exports/npz_file.h"
+#include "formats/exports/npz_file.h"
 
 namespace springtime {
 namespace {

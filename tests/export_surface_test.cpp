@@ -1,4 +1,5 @@
-#include "io/exports/surface.h"
+#include "formats/exports/surface.h"
+#include "geometry/delaunay.h"
 
 #include <gtest/gtest.h>
 

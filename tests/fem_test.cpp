@@ -10,8 +10,8 @@
 #include "error_of.h"
 #include "sim/forces.h"
 #include "sim/tape.h"
-#include "springtime/energy.h"
-#include "springtime/mesh.h"
+#include "springtime/cloth.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

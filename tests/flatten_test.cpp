@@ -1,4 +1,4 @@
-#include "data/flatten.h"
+#include "geometry/flatten.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "data/frame_plan.h"
+#include "capture/frame_plan.h"
 
 #include <gtest/gtest.h>
 

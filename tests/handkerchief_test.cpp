@@ -7,9 +7,9 @@
 
 #include "learn/gradient.h"
 #include "learn/lesson.h"
-#include "springtime/capture.h"
 #include "springtime/evaluate.h"
-#include "springtime/train.h"
+#include "springtime/learn.h"
+#include "springtime/motion.h"
 #include "training.h"
 
 namespace springtime {

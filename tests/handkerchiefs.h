@@ -6,8 +6,7 @@
 
 #include "core/random.h"
 #include "motions.h"
-#include "springtime/observe.h"
-#include "springtime/record.h"
+#include "springtime/generate.h"
 
 namespace springtime {
 

@@ -1,4 +1,4 @@
-#include "springtime/handles.h"
+#include "springtime/simulation.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,6 @@
 #include "motions.h"
 #include "springtime/generate.h"
 #include "springtime/identify.h"
-#include "springtime/observe.h"
 
 namespace springtime {
 

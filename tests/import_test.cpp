@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "io/import/first_sight.h"
+#include "capture/first_sight.h"
 #include "springtime/files.h"
 #include "temp_folder.h"
 

@@ -8,27 +8,27 @@ import tempfile
 # Folder -> folders it may include, itself aside.
 ALLOWED = {
     "core": set(),
-    "cloth": {"core"},
+    "geometry": {"core"},
+    "cloth": {"core", "geometry"},
     "physics": {"core"},
-    "sim": {"core", "cloth", "physics"},
-    "backends": {"core", "cloth", "physics", "sim"},
-    "data": {"core", "cloth", "sim"},
-    "learn": {"core", "cloth", "physics", "sim", "data"},
-    "io": {"core", "cloth", "sim", "data", "learn"},
+    "sim": {"core", "geometry", "cloth", "physics"},
 }
+ALLOWED["backends"] = ALLOWED["sim"] | {"sim"}
+ALLOWED["motion"] = ALLOWED["sim"] | {"sim"}
+ALLOWED["learn"] = ALLOWED["motion"] | {"motion"}
+ALLOWED["draw"] = ALLOWED["learn"] | {"learn"}
+ALLOWED["formats"] = ALLOWED["draw"] | {"draw"}
+ALLOWED["capture"] = ALLOWED["formats"] | {"formats"}
 # Public headers belong to the folder that implements them.
 PUBLIC = {
-    "error": "core", "vec3": "core", "version": "core",
-    "cloth": "cloth", "material": "cloth", "mesh": "cloth", "sheet": "cloth",
-    "energy": "sim", "environment": "sim", "handles": "sim",
-    "obstacle": "sim", "rest": "sim", "simulation": "sim", "state": "sim", "surface": "sim",
-    "capture": "data", "generate": "data", "motion": "data", "observe": "data", "record": "data", "resample": "data",
-    "design": "learn", "determination": "learn", "evaluate": "learn", "identify": "learn",
-    "train": "learn",
-    "export": "io", "files": "io", "import": "io", "picture": "io", "run_folder": "io",
-    "triangle_mesh": "io",
+    "error": "core", "vec3": "core", "geometry": "geometry", "cloth": "cloth",
+    "obstacle": "sim", "simulation": "sim",
+    "motion": "motion", "generate": "motion",
+    "evaluate": "learn", "identify": "learn", "learn": "learn",
+    "report": "draw", "export": "formats", "files": "formats", "import": "capture",
     "springtime": "everything",
 }
+MOST_PUBLIC_HEADERS = 16
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 EIGEN = re.compile(r'^\s*#\s*include\s*[<"](Eigen/[^>"]+)[>"]')
 
@@ -43,6 +43,9 @@ def owner(include):
 
 def violations(root):
     found = []
+    headers = [path for path in root.glob("include/springtime/*.h")]
+    if len(headers) > MOST_PUBLIC_HEADERS:
+        found.append(f"include/springtime: {len(headers)} headers, more than {MOST_PUBLIC_HEADERS}")
     files = [*root.glob("src/**/*.h"), *root.glob("src/**/*.cpp"), *root.glob("src/**/*.cu"),
              *root.glob("include/springtime/*.h"), *root.glob("apps/**/*.cpp"),
              *root.glob("apps/**/*.h")]
@@ -50,7 +53,7 @@ def violations(root):
         inside = path.relative_to(root).parts
         for number, line in enumerate(path.read_text().splitlines(), 1):
             eigen = EIGEN.match(line)
-            if eigen and inside[:2] not in {("src", "data"), ("src", "learn")}:
+            if eigen and inside[:2] not in {("src", "motion"), ("src", "learn")} and inside[-1] != "flatten.cpp":
                 found.append(f"{path.relative_to(root)}:{number}: must not include {eigen.group(1)}")
             match = INCLUDE.match(line)
             if eigen or not match:
@@ -80,15 +83,15 @@ def self_check():
         "src/physics/a.h": '#include "springtime/cloth.h"',
         "src/sim/a.cpp": '#include "backends/simd/simd.h"',
         "src/backends/reference/a.cpp": '#include "backends/simd/simd.h"',
-        "src/data/a.cpp": '#include "springtime/files.h"',
-        "include/springtime/state.h": '#include "sim/stepper.h"',
-        "include/springtime/train.h": "#include <Eigen/Core>",
+        "src/motion/a.cpp": '#include "springtime/files.h"',
+        "include/springtime/simulation.h": '#include "sim/stepper.h"',
+        "include/springtime/learn.h": "#include <Eigen/Core>",
         "src/sim/b.cpp": "#include <Eigen/SparseCore>",
         "apps/springtime/a.cpp": '#include "sim/stepper.h"',
     }
     good = {
         "src/backends/registry.cpp": '#include "backends/simd/simd.h"',
-        "src/io/b.cpp": '#include "springtime/motion.h"',
+        "src/formats/b.cpp": '#include "springtime/motion.h"',
         "src/learn/b.cpp": "#include <Eigen/Core>",
         "apps/springtime/b.cpp": '#include "options.h"',
     }

@@ -1,4 +1,4 @@
-#include "springtime/material.h"
+#include "springtime/cloth.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "error_of.h"
-#include "springtime/cloth.h"
 #include "springtime/files.h"
 
 namespace springtime {

@@ -1,5 +1,5 @@
 // Meshes of sheets, and the cloths made of them.
-#include "springtime/mesh.h"
+#include "springtime/cloth.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "cloths.h"
 #include "error_of.h"
-#include "springtime/energy.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "io/tracks/open_tracks.h"
+#include "formats/tracks/open_tracks.h"
 #include "temp_folder.h"
 #include "tracks.h"
 

@@ -10,8 +10,8 @@
 #include <random>
 #include <thread>
 
+#include "springtime/error.h"
 #include "springtime/files.h"
-#include "springtime/version.h"
 #include "temp_folder.h"
 
 // HDF5 1.10 loses some memory of its own when it refuses a damaged file. What we hold of it are

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "io/tracks/npy_header.h"
-#include "io/tracks/open_tracks.h"
+#include "formats/tracks/npy_header.h"
+#include "formats/tracks/open_tracks.h"
 #include "temp_folder.h"
 #include "tracks.h"
 

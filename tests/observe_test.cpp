@@ -1,6 +1,6 @@
 // What a camera leaves of a motion, against the statistics it promises, and the states that are
 // estimated from that, against motion that is known in closed form.
-#include "springtime/observe.h"
+#include "springtime/generate.h"
 
 #include <gtest/gtest.h>
 

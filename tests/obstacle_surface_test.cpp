@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "draw/obstacle_surface.h"
 #include "error_of.h"
-#include "io/obstacle_surface.h"
 #include "solids.h"
 
 namespace springtime {

@@ -1,4 +1,4 @@
-#include "io/tracks/open_tracks.h"
+#include "formats/tracks/open_tracks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "springtime/picture.h"
 #include "error_of.h"
+#include "springtime/report.h"
 
 #include <gtest/gtest.h>
 
@@ -8,14 +8,14 @@
 #include <cmath>
 #include <limits>
 
-#include "io/camera.h"
-#include "io/canvas.h"
-#include "io/color_scale.h"
-#include "io/font.h"
-#include "io/layout.h"
-#include "io/surface.h"
+#include "draw/camera.h"
+#include "draw/canvas.h"
+#include "draw/color_scale.h"
+#include "draw/font.h"
+#include "draw/layout.h"
+#include "draw/surface.h"
+#include "springtime/cloth.h"
 #include "springtime/error.h"
-#include "springtime/mesh.h"
 
 namespace springtime {
 namespace {

@@ -1,11 +1,11 @@
-#include "data/plausible.h"
+#include "capture/plausible.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
 
-#include "data/outliers.h"
+#include "capture/outliers.h"
 
 namespace springtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/ply_reader.h"
+#include "formats/ply_reader.h"
 
 #include <gtest/gtest.h>
 

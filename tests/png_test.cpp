@@ -1,4 +1,4 @@
-#include "io/png.h"
+#include "formats/png.h"
 #include "error_of.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "springtime/error.h"
 #include "springtime/files.h"
-#include "springtime/picture.h"
+#include "springtime/report.h"
 
 namespace springtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/polygon.h"
+#include "geometry/polygon.h"
 
 #include <gtest/gtest.h>
 

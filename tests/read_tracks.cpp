@@ -1,7 +1,7 @@
 // Prints what a reader of tracks finds, one line of words per thing, for tests in other languages.
 #include <cstdio>
 
-#include "io/tracks/open_tracks.h"
+#include "formats/tracks/open_tracks.h"
 #include "springtime/error.h"
 
 namespace springtime {

@@ -1,4 +1,4 @@
-#include "springtime/resample.h"
+#include "springtime/motion.h"
 
 #include <gtest/gtest.h>
 

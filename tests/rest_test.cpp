@@ -1,11 +1,11 @@
-#include "springtime/rest.h"
+#include "springtime/simulation.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "cloths.h"
-#include "springtime/record.h"
+#include "springtime/generate.h"
 
 namespace springtime {
 

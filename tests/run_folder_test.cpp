@@ -1,4 +1,4 @@
-#include "springtime/run_folder.h"
+#include "springtime/files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,8 @@
 
 #include "error_of.h"
 #include "solids.h"
-#include "springtime/triangle_mesh.h"
+#include "springtime/cloth.h"
+#include "springtime/geometry.h"
 
 namespace springtime {
 namespace {

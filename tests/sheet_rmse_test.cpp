@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "springtime/resample.h"
+#include "springtime/motion.h"
 
 namespace springtime {
 

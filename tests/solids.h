@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "springtime/triangle_mesh.h"
+#include "springtime/geometry.h"
 
 namespace springtime {
 

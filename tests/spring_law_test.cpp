@@ -10,7 +10,6 @@
 #include "dual.h"
 #include "error_of.h"
 #include "physics/spring.h"
-#include "springtime/energy.h"
 #include "springtime/simulation.h"
 
 namespace springtime {

@@ -4,9 +4,8 @@
 
 #include "backends.h"
 #include "cloths.h"
-#include "springtime/energy.h"
+#include "springtime/cloth.h"
 #include "springtime/generate.h"
-#include "springtime/mesh.h"
 #include "springtime/simulation.h"
 
 namespace springtime {

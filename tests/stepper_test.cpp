@@ -7,7 +7,7 @@
 
 #include "backends.h"
 #include "cloths.h"
-#include "springtime/energy.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

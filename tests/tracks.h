@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/tracks/track_reader.h"
+#include "formats/tracks/track_reader.h"
 
 // What tests of readers of tracks share.
 namespace springtime {

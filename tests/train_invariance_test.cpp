@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "data/clips.h"
+#include "motion/clips.h"
 #include "springtime/error.h"
 #include "training.h"
 

@@ -1,5 +1,5 @@
 // Learning: the optimizer by hand, parameters that are known beforehand, and what goes wrong.
-#include "springtime/train.h"
+#include "springtime/learn.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include <limits>
 #include <string>
 
-#include "data/clips.h"
 #include "error_of.h"
 #include "learn/adam.h"
 #include "learn/gradient.h"
 #include "learn/loss.h"
+#include "motion/clips.h"
 #include "springtime/error.h"
 #include "training.h"
 

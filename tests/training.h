@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "motions.h"
-#include "springtime/train.h"
+#include "springtime/learn.h"
 
 namespace springtime {
 

@@ -1,4 +1,4 @@
-#include "springtime/triangle_mesh.h"
+#include "springtime/geometry.h"
 
 #include <gtest/gtest.h>
 

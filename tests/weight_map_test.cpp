@@ -3,8 +3,8 @@
 #include <map>
 
 #include "exports.h"
-#include "io/exports/map_picture.h"
-#include "io/png.h"
+#include "formats/exports/map_picture.h"
+#include "formats/png.h"
 
 namespace springtime {
 namespace {

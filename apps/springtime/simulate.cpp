@@ -6,7 +6,7 @@
 #include "config.h"
 #include "options.h"
 #include "progress.h"
-#include "springtime/capture.h"
+#include "springtime/motion.h"
 #include "verbs.h"
 
 namespace springtime::app {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/generate.h"
 #include "springtime/motion.h"
-#include "springtime/record.h"
 
 namespace springtime {
 

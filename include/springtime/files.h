@@ -3,14 +3,16 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "springtime/cloth.h"
-#include "springtime/handles.h"
+#include "springtime/geometry.h"
+#include "springtime/learn.h"
 #include "springtime/motion.h"
-#include "springtime/triangle_mesh.h"
+#include "springtime/simulation.h"
 
 // Files are written under a temporary name and renamed, so that an interrupted write never
 // destroys the last good one. Formats: docs/formats.md. Every reader throws Error that names the
@@ -88,5 +90,40 @@ std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFi
 
 // parse_material() with maps read from PNG (grey-scale) and CSV files.
 MaterialField read_material(std::string_view text);
+
+// What a training run leaves behind:
+//   config.toml            the merged settings
+//   log.jsonl              one line per iteration
+//   checkpoint-a.bin, -b   the last two states, written in turn, each with a checksum
+//   cloth.json             the best cloth so far
+//   homogeneous.json       the best homogeneous network
+class RunFolder {
+  public:
+    explicit RunFolder(std::filesystem::path path);
+
+    const std::filesystem::path& path() const { return path_; }
+    bool exists() const;  // holds a run
+    // Makes the folder and those it lies in. Throws Error when it already holds a run.
+    void create(const std::string& config);
+    std::string config() const;
+
+    void append_log(const TrainLog& log);
+    // Drops log lines from this iteration on: a resumed run writes them again. A last line that a
+    // crash tore goes too.
+    void cut_log(int iteration);
+
+    // Replaces the older checkpoint, or a damaged one. Throws Failure, and keeps both, when the
+    // state has a number that is not finite or arrays of different lengths, and Error when a
+    // checkpoint of a later iteration is there.
+    void write_checkpoint(const TrainState& state);
+    // The newest checkpoint that is whole. A damaged one is refused with a word in `remarks`, and
+    // the one before it is used. Nothing when there is no checkpoint; Error when there are only
+    // damaged ones.
+    std::optional<TrainState> read_checkpoint(std::vector<std::string>& remarks) const;
+    bool has_checkpoint() const;  // whole or damaged
+
+  private:
+    std::filesystem::path path_;
+};
 
 }  // namespace springtime

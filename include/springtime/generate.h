@@ -2,11 +2,29 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
-#include "springtime/record.h"
+#include "springtime/motion.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
+
+// Told how much is done; returns false to stop.
+using ProgressHook = std::function<bool(double done, double total)>;
+
+// What a run left behind. When it blew up or was stopped, the frames before that are there.
+struct Recording {
+    Rollout rollout;
+    std::optional<StepReport> blow_up;
+    bool stopped = false;
+    bool settled = false;  // only when it was watched
+};
+
+// Advances the simulation and keeps every stride-th step, the present state included. With a rest
+// rule it ends early, once the cloth has settled and all paths have ended.
+Recording record(Simulation& simulation, std::size_t frames, int stride,
+                 const ProgressHook& progress, const std::optional<RestRule>& rest = {});
 
 // Falling rollouts: the flat sheet in a random orientation, held at random anchors.
 struct GenerateOptions {
@@ -46,5 +64,27 @@ RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, in
 // threads. Returns false when the hook stopped it. Throws Failure when a rollout blows up.
 bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
               const RolloutSink& sink, const ProgressHook& progress);
+
+// How a camera sees a motion.
+struct ObserveOptions {
+    double noise = 0;           // standard deviation of every coordinate [m]: white, Gaussian
+    double gaps = 0;            // share of the landmarks that is missing in a frame
+    double gap_seconds = 0.25;  // mean length of a gap [s]; never below a frame
+    bool positions_only = false;
+};
+
+// Throws Error unless motion can be seen so. Noise needs positions_only: a true velocity beside a
+// noisy position would tell what no camera can.
+void check_observe(const ObserveOptions& options, const MotionHeader& header);
+
+// What the header of the observed motion says.
+void observe_header(MotionHeader& header, const ObserveOptions& options);
+
+// The rollout as it is seen. Every landmark gets noise, pins too, independently in every frame, and
+// is lost and found again at random; accelerations go with the velocities. What is prescribed
+// stays: the list of handles, and the keys of moving ones. A function of the rollout, the options,
+// the seed and the rollout's number.
+Rollout observe(const Rollout& rollout, const MotionHeader& header, const ObserveOptions& options,
+                std::uint64_t seed, std::size_t rollout_number);
 
 }  // namespace springtime

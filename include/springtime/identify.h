@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/generate.h"
 #include "springtime/motion.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 
@@ -73,5 +77,71 @@ struct Identification {
 // the share that is done; when it says no, Failure is thrown.
 Identification identify(const MotionSource& motion, const IdentifyOptions& options,
                         const std::function<bool(double share)>& keep_going = {});
+
+// How well the springs of an identified cloth are known. Error is thrown for a cloth without
+// standard errors.
+
+// The usual size of every parameter: the median of those of its kind and family that are not zero;
+// 1 where all are.
+SpringParameters usual_sizes(const SpringSet& springs);
+
+// The size of every parameter: its value, or the usual one where that is zero.
+SpringParameters parameter_sizes(const SpringSet& springs);
+
+// Standard errors, cut off at the size of the parameter or the usual one, whichever is larger: that
+// much is known of what was hardly seen, or not at all.
+SpringParameters known_errors(const Cloth& cloth);
+
+// Standard errors over the size of the parameter; infinite where it was not seen.
+SpringParameters relative_errors(const Cloth& cloth);
+
+struct ErrorSummary {
+    std::size_t count = 0, unseen = 0;
+    // Infinite where that many are unseen.
+    double median = 0, ninth_decile = 0, worst = 0;
+};
+// `errors` must not be empty.
+ErrorSummary summary_of(const std::vector<double>& errors);
+
+// The median over the springs whose middle lies in each cell of the flat sheet, row by row from the
+// north-west: infinite where more than half are unseen, NaN where there are none.
+std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& errors,
+                              const Grid& cells);
+
+// Springs whose stiffness was not seen.
+std::vector<int> unseen_springs(const Cloth& cloth);
+
+// For every particle whether it is a handle in all rollouts of a motion.
+std::vector<bool> held_throughout(const Cloth& cloth, const MotionSource& motion);
+
+// A motion that could be recorded next: the cloth falls from the flat sheet while some of it is
+// held.
+struct Experiment {
+    std::string name;               // for people: "pin corner-nw and corner-se"
+    std::vector<std::string> pins;  // as particles_named() takes them
+    std::vector<int> pinned;        // particles
+    double gain = 0;                // what it would tell: log of det(H + dH)/det(H), halved
+    double stiffness_error = 0;     // median standard error afterwards [N/m]
+    double damping_error = 0;       // likewise [N s/m]
+};
+
+struct DesignOptions {
+    double seconds = 4;  // of each experiment
+    double dt = 1e-3;    // [s]; cut into sub-steps where the cloth needs them
+    int stride = 20;     // steps between frames
+    Environment environment;
+    int threads = 0;
+};
+
+// Ranks experiments by how much they would add to what is known, best first: each is simulated
+// with the cloth as it was identified, from the start that generate() gives its first rollout when
+// these particles are pinned. What is known are known_errors(), each for itself. Noise is taken to
+// be what it was, and every frame to count: where filtering takes the quick part of the motion
+// away, this promises too much. An experiment that blows up is left out.
+// Does not depend on the number of threads. `keep_going` is asked now and then with the share that
+// is done; when it says no, Failure is thrown. Throws Error for a cloth without standard errors,
+// or without the noise that they come from.
+std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions& options,
+                                         const std::function<bool(double share)>& keep_going = {});
 
 }  // namespace springtime

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "springtime/cloth.h"
-#include "springtime/environment.h"
+#include "springtime/generate.h"
 #include "springtime/motion.h"
-#include "springtime/record.h"
+#include "springtime/simulation.h"
 
 // Points that a tracker, an animation or another simulator left in files become a motion.
 // docs/own-data.md tells it for users.

@@ -1,14 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "springtime/environment.h"
-#include "springtime/handles.h"
-#include "springtime/sheet.h"
-#include "springtime/state.h"
+#include "springtime/cloth.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 
@@ -66,5 +67,74 @@ struct MotionSource {
     std::vector<std::size_t> frame_counts;  // of every rollout
     std::function<Rollout(std::size_t rollout, std::size_t first, std::size_t count)> read;
 };
+
+// What motion that was observed, not made, needs before it can be learned from.
+
+// The motion with every rollout cut into that many pieces of about the same length, each a rollout
+// that knows nothing of the others; no frame is in two of them. Nothing is copied: what the motion
+// reads from must outlive it. Throws Error when there are fewer than two frames for each.
+MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces);
+
+// Pieces to cut each of a few rollouts into, so that leaving one out costs little: as many as make
+// five of all of them and leave a second in each; of a single rollout half a second, and two at
+// least.
+std::size_t pieces_of_a_take(const MotionSource& motion);
+
+// Takes out of observed positions what noise has put into the springs. A millimetre of noise on
+// springs of 2 cm holds more energy than the sheet's weight, and a run that began with it would
+// shake itself apart, so that only the toughest cloths looked good. Some sweeps move the ends of
+// structural and diagonal springs towards rest lengths. That evens out what neighbouring springs
+// disagree about; a stretch that they share stays, since the pulls from both sides cancel.
+// Velocities stay as they are. Handles are not moved.
+void calm(State& state, const Cloth& cloth, const std::vector<int>& handles);
+
+// Rows and columns, when the points are a regular grid, given row by row from the north-west.
+std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest);
+
+// The grid of a surrogate: that of the landmarks, when they are one of 3 to 64 a side, otherwise
+// about as many particles as landmarks with the aspect of the sheet, 4 to 32 a side.
+Grid fitting_grid(const MotionHeader& header);
+
+// Takes fields over the landmarks of a source to the particles of a surrogate. Every particle has
+// three landmarks around it in the flat sheet, with barycentric weights: they sum to one, and an
+// affine motion of the landmarks is reproduced to rounding.
+class Resampler {
+  public:
+    struct Weights {
+        std::array<int, 3> landmark{};
+        std::array<double, 3> weight{};  // zero where a landmark does not count
+    };
+
+    // Throws Error when the landmarks do not span the plane.
+    Resampler(const std::vector<SheetPoint>& landmarks, const std::vector<SheetPoint>& particles);
+
+    const std::vector<Weights>& weights() const { return weights_; }
+    // Whether every particle lies on a landmark, so that nothing is interpolated.
+    bool exact() const;
+    std::size_t landmark_count() const { return landmark_count_; }
+    std::size_t particle_count() const { return weights_.size(); }
+
+    // Any field of three components per landmark, one frame or several: positions, velocities,
+    // accelerations, forces.
+    std::vector<float> apply(std::span<const float> field) const;
+
+    // A rollout of the landmarks as one of the particles. A particle is missing where any landmark
+    // that counts for it is. A particle that hangs on a handle is a handle. When all of them hang
+    // on standing handles alone they are pins; otherwise they follow the weighted paths of their
+    // landmarks: those of moving handles by their keys, taken at every frame, all others as
+    // observed, on straight lines through gaps. Throws Error naming a landmark on
+    // such a path that no frame shows.
+    Rollout apply(const Rollout& rollout, double frame_interval) const;
+    State apply(const State& state) const;
+
+  private:
+    std::size_t landmark_count_ = 0;
+    std::vector<Weights> weights_;
+};
+
+// Root of the mean squared distance between the particles of a cloth and the same points of the
+// sheet on another cloth. [m]
+double sheet_rmse(const Cloth& cloth, const State& state, const Cloth& other,
+                  const State& other_state);
 
 }  // namespace springtime

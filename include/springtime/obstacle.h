@@ -7,19 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include "springtime/geometry.h"
 #include "springtime/vec3.h"
 
 namespace springtime {
-
-// A signed distance [m] at the points of a regular grid, negative inside. Between the points it is
-// interpolated linearly along each axis; beyond the grid it goes on as the distance to the grid's
-// box plus the value at the nearest point of it.
-struct DistanceGrid {
-    std::array<int, 3> size{};    // points along x, y, z; at least 2
-    Vec3d origin;                 // of the first point
-    double spacing = 0;           // [m]
-    std::vector<float> distance;  // x runs fastest, then y, then z
-};
 
 // Everything below the plane through `point`.
 struct PlaneShape {

@@ -1,17 +1,52 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "springtime/cloth.h"
-#include "springtime/environment.h"
-#include "springtime/handles.h"
+#include "springtime/geometry.h"
 #include "springtime/obstacle.h"
-#include "springtime/state.h"
+#include "springtime/vec3.h"
 
 namespace springtime {
+
+// Acts on mass, not on particle count, so it means the same at every resolution.
+struct Environment {
+    Vec3d gravity{0, -9.81, 0};  // [m/s^2]
+    double drag = 1.0;           // [1/s]: acceleration drag (wind - v)
+    Vec3d wind{};                // velocity of the air [m/s]
+};
+
+// Throws Error unless all is finite and the drag not negative.
+void check_environment(const Environment& environment);
+
+// Positions and velocities of one cloth at one time. The y axis points up.
+struct State {
+    double time = 0;              // [s]
+    std::vector<Vec3d> position;  // [m]
+    std::vector<Vec3d> velocity;  // [m/s]
+};
+
+// The sheet at rest, level, centred on the origin: u along x, v along z.
+State flat_state(const Cloth& cloth);
+
+// Particles whose path is prescribed. Without keys they stand still where the state has them.
+struct Handles {
+    std::vector<int> particles;
+    std::vector<double> key_time;     // [s], ascending; empty for pins
+    std::vector<Vec3d> key_position;  // [m], key_time.size() x particles.size(), key by key
+
+    bool moving() const { return !key_time.empty(); }
+    // Linear between keys, constant before the first and after the last. Needs moving().
+    Vec3d position(std::size_t handle, double time) const;
+};
+
+// Throws Error naming `source` unless indices are distinct and in range and keys are complete.
+void check_handles(const Handles& handles, std::size_t particle_count, std::string_view source);
 
 enum class Device { automatic, reference, cpu, cuda };
 
@@ -94,5 +129,61 @@ class Simulation {
 // The sentence a person needs: which particle, when, and what to change.
 std::string describe(const StepReport& report, const Cloth& cloth,
                      const SimulationOptions& options);
+
+// [J]. Gravitational energy is zero at the origin.
+struct Energy {
+    double kinetic = 0, elastic = 0, gravitational = 0;
+    double total() const { return kinetic + elastic + gravitational; }
+};
+Energy energy_of(const Cloth& cloth, const Environment& environment, const State& state);
+
+// Largest relative change of length in a state: |l - L| / L over the springs, |s - 1| over both
+// principal stretches s of the triangles.
+double largest_strain(const Cloth& cloth, const State& state);
+
+// A cloth has settled when its root-mean-square speed has stayed below `speed` for `seconds`.
+struct RestRule {
+    double speed = 0;       // [m/s]
+    double seconds = 0.5;   // [s]; longer than the turning points of a swing last
+    double not_before = 0;  // [s]: while something else is still going to move, nothing has settled
+};
+
+// A thousandth of the sheet's diagonal per second.
+RestRule rest_rule(const Sheet& sheet);
+
+// Root mean square over the particles, and the largest. [m/s]
+struct Speeds {
+    double rms = 0, largest = 0;
+};
+Speeds speeds_of(const State& state);
+
+// Looks at states in the order of their time.
+class RestWatch {
+  public:
+    explicit RestWatch(const RestRule& rule) : rule_(rule) {}
+    // True once the cloth has settled.
+    bool settled(const State& state);
+
+  private:
+    RestRule rule_;
+    std::optional<double> slow_since_;  // [s]
+};
+
+struct Settling {
+    bool settled = false;
+    Speeds speeds;                      // at the end
+    std::optional<StepReport> blow_up;  // the simulation is then where it was before
+};
+
+// The rule, with nothing settled before the last key of handles and obstacles.
+RestRule after_all_paths(RestRule rule, const Simulation& simulation);
+
+// Advances until the cloth has settled, all paths ended, or until the time is `until`. The state is
+// looked at every `look` seconds.
+Settling settle(Simulation& simulation, const RestRule& rule, double until,
+                const std::function<bool(double time)>& keep_going = {}, double look = 0.05);
+
+// The sheet of a cloth in a state, as triangles. Throws Error for a cloth without a surface.
+TriangleMesh surface_of(const Cloth& cloth, const State& state);
 
 }  // namespace springtime

@@ -81,4 +81,9 @@ SPRINGTIME_HD inline T length(const Vec3<T>& a)
 using Vec3d = Vec3<double>;
 using Vec3f = Vec3<float>;
 
+// A point of the flat sheet [m].
+struct SheetPoint {
+    double u = 0, v = 0;
+};
+
 }  // namespace springtime

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "springtime/sheet.h"
+#include "springtime/cloth.h"
 
 namespace springtime {
 

@@ -1,4 +1,4 @@
-#include "springtime/material.h"
+#include "springtime/cloth.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "springtime/mesh.h"
+#include "springtime/cloth.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "springtime/sheet.h"
+#include "springtime/cloth.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
 #include "learn/balance_reader.h"
 
 #include "core/parallel.h"
-#include "data/clips.h"
 #include "learn/noise.h"
-#include "springtime/train.h"
+#include "motion/clips.h"
+#include "springtime/learn.h"
 
 namespace springtime {
 

@@ -7,7 +7,7 @@
 #include "learn/balance.h"
 #include "learn/balance_rows.h"
 #include "springtime/identify.h"
-#include "springtime/resample.h"
+#include "springtime/motion.h"
 
 namespace springtime {
 

@@ -4,8 +4,8 @@
 
 #include "learn/balance.h"
 #include "learn/test_function.h"
-#include "springtime/environment.h"
 #include "springtime/motion.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

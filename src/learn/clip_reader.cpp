@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "learn/loss.h"
-#include "springtime/capture.h"
+#include "springtime/motion.h"
 
 namespace springtime {
 

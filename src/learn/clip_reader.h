@@ -4,8 +4,8 @@
 #include <future>
 #include <vector>
 
-#include "data/clips.h"
-#include "springtime/resample.h"
+#include "motion/clips.h"
+#include "springtime/motion.h"
 
 namespace springtime {
 

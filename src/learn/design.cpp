@@ -1,4 +1,4 @@
-#include "springtime/design.h"
+#include "springtime/identify.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,8 @@
 #include "core/quantile.h"
 #include "learn/balance.h"
 #include "learn/balance_rows.h"
-#include "springtime/determination.h"
 #include "springtime/error.h"
-#include "springtime/record.h"
+#include "springtime/generate.h"
 
 namespace springtime {
 

@@ -1,4 +1,4 @@
-#include "springtime/determination.h"
+#include "springtime/identify.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "core/quantile.h"
 #include "springtime/error.h"
-#include "springtime/resample.h"
+#include "springtime/motion.h"
 
 namespace springtime {
 

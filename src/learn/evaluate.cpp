@@ -8,9 +8,8 @@
 
 #include "core/parallel.h"
 #include "sim/stepper.h"
-#include "springtime/capture.h"
 #include "springtime/error.h"
-#include "springtime/resample.h"
+#include "springtime/motion.h"
 
 namespace springtime {
 

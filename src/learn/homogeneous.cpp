@@ -5,7 +5,7 @@
 #include "learn/gradient.h"
 #include "learn/lesson.h"
 #include "springtime/error.h"
-#include "springtime/train.h"
+#include "springtime/learn.h"
 
 namespace springtime {
 

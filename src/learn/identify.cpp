@@ -13,7 +13,7 @@
 #include "learn/balance_reader.h"
 #include "learn/prior_solver.h"
 #include "springtime/error.h"
-#include "springtime/train.h"
+#include "springtime/learn.h"
 
 namespace springtime {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "learn/clip_reader.h"
-#include "springtime/train.h"
+#include "springtime/learn.h"
 
 namespace springtime {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sim/tape.h"
+#include "springtime/learn.h"
 #include "springtime/motion.h"
-#include "springtime/train.h"
 
 namespace springtime {
 

@@ -1,4 +1,4 @@
-#include "springtime/train.h"
+#include "springtime/learn.h"
 
 #include <algorithm>
 #include <chrono>

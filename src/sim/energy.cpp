@@ -1,4 +1,4 @@
-#include "springtime/energy.h"
+#include "springtime/simulation.h"
 
 #include <algorithm>
 #include <cmath>

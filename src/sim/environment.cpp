@@ -1,4 +1,4 @@
-#include "springtime/environment.h"
+#include "springtime/simulation.h"
 
 #include <cmath>
 

@@ -9,9 +9,7 @@
 #include "physics/spring.h"
 #include "physics/triangle.h"
 #include "springtime/cloth.h"
-#include "springtime/environment.h"
-#include "springtime/handles.h"
-#include "springtime/state.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

@@ -1,4 +1,4 @@
-#include "springtime/rest.h"
+#include "springtime/simulation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include "physics/contact.h"
 #include "springtime/cloth.h"
-#include "springtime/handles.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

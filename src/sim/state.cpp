@@ -1,4 +1,4 @@
-#include "springtime/state.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 

@@ -1,4 +1,6 @@
-#include "springtime/surface.h"
+#include "springtime/cloth.h"
+#include "springtime/geometry.h"
+#include "springtime/simulation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
+#include "formats/tracks/open_tracks.h"
 #include "fuzz.h"
-#include "io/tracks/open_tracks.h"
 
 using namespace springtime;
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/tracks/track_reader.h"
+#include "formats/tracks/track_reader.h"
 #include "springtime/error.h"
 
 // What the fuzz targets share. libFuzzer calls the entry that each target defines with bytes of its

@@ -1,7 +1,7 @@
 #include "fuzz.h"
 
 #include "springtime/files.h"
-#include "springtime/triangle_mesh.h"
+#include "springtime/geometry.h"
 
 // Instead of OpenVDB, which takes minutes to compile: what it makes of a mesh is not in the bytes.
 springtime::DistanceGrid springtime::make_distance_grid(const TriangleMesh&, double, double)

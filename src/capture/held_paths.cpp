@@ -1,0 +1,120 @@
+#include "capture/held_paths.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/quantile.h"
+#include "motion/bridge_gaps.h"
+#include "springtime/error.h"
+#include "springtime/motion.h"
+
+namespace springtime {
+
+namespace {
+
+Vec3d median_place(const PointFrame& path)
+{
+    std::vector<double> along[3];
+    for (const Vec3d& x : path) {
+        if (!is_seen(x)) continue;
+        for (int axis = 0; axis < 3; ++axis) along[axis].push_back(x[axis]);
+    }
+    return {quantile(along[0], 0.5), quantile(along[1], 0.5), quantile(along[2], 0.5)};
+}
+
+// The longest run of frames that do not show the point.
+std::size_t longest_gap(const PointFrame& path)
+{
+    std::size_t longest = 0, run = 0;
+    for (const Vec3d& x : path) {
+        run = is_seen(x) ? 0 : run + 1;
+        longest = std::max(longest, run);
+    }
+    return longest;
+}
+
+// The path as a rollout of one landmark, whose states are estimates.
+Rollout rollout_of(const PointFrame& path)
+{
+    Rollout rollout;
+    rollout.frame_count = path.size();
+    for (const Vec3d& x : path) {
+        for (int axis = 0; axis < 3; ++axis) rollout.position.push_back(float(x[axis]));
+    }
+    return rollout;
+}
+
+}  // namespace
+
+HeldPaths::HeldPaths(std::vector<int> pinned, std::vector<int> driven)
+    : landmarks_(std::move(pinned)), pinned_count_(landmarks_.size())
+{
+    landmarks_.insert(landmarks_.end(), driven.begin(), driven.end());
+    paths_.resize(landmarks_.size());
+}
+
+void HeldPaths::add(const PointFrame& landmarks)
+{
+    for (std::size_t h = 0; h < landmarks_.size(); ++h) {
+        paths_[h].push_back(landmarks[std::size_t(landmarks_[h])]);
+    }
+}
+
+std::vector<Vec3d> HeldPaths::driven_path(std::size_t held, double frame_interval, bool smooth,
+                                          double& squares) const
+{
+    PointFrame path = paths_[held];
+    if (smooth) {
+        const Rollout rollout = rollout_of(path);
+        for (std::size_t f = 0; f < path.size(); ++f) {
+            if (!is_seen(paths_[held][f])) continue;
+            path[f] = rollout.state(f, frame_interval).position[0];
+            const Vec3d change = path[f] - paths_[held][f];
+            squares += dot(change, change) / double(path.size());
+        }
+    }
+    bridge_gaps(path);
+    return path;
+}
+
+Handles HeldPaths::handles(double frame_interval, bool smooth,
+                           const std::function<std::string(int)>& label, TakeReport& report) const
+{
+    Handles handles;
+    handles.particles = landmarks_;
+    if (landmarks_.empty()) return handles;
+    const std::size_t driven = landmarks_.size() - pinned_count_;
+    const std::size_t frames = paths_.front().size(), keys = driven > 0 ? frames : 1;
+    std::vector<std::vector<Vec3d>> places;
+    double smoothed = 0, moved = 0;
+    for (std::size_t h = 0; h < landmarks_.size(); ++h) {
+        std::size_t seen = 0;
+        for (const Vec3d& x : paths_[h]) seen += is_seen(x);
+        if (seen == 0) {
+            throw Error(
+                "{}: point {} is held, but no frame shows it, or only as an outlier; hold "
+                "another",
+                report.source, label(landmarks_[h]));
+        }
+        if (h >= pinned_count_) {
+            report.bridged += frames - seen;
+            report.longest_bridge = std::max(report.longest_bridge, longest_gap(paths_[h]));
+            places.push_back(driven_path(h, frame_interval, smooth, smoothed));
+            continue;
+        }
+        const Vec3d place = median_place(paths_[h]);
+        places.emplace_back(keys, place);
+        for (const Vec3d& x : paths_[h]) {
+            if (is_seen(x)) moved += dot(x - place, x - place) / double(seen);
+        }
+    }
+    if (driven > 0) report.smoothing = std::sqrt(smoothed / double(driven));
+    if (pinned_count_ > 0) report.pin_motion = std::sqrt(moved / double(pinned_count_));
+    for (std::size_t k = 0; k < keys; ++k) {
+        handles.key_time.push_back(double(k) * frame_interval);
+        for (const auto& path : places) handles.key_position.push_back(path[k]);
+    }
+    return handles;
+}
+
+}  // namespace springtime

@@ -1,0 +1,294 @@
+#include "capture/rest_places.h"
+
+#include <cmath>
+
+#include "capture/plausible.h"
+#include "capture/units.h"
+#include "formats/motion_file.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// ---- A grid ----
+
+std::string factor_pairs(std::size_t count)
+{
+    std::string pairs;
+    for (std::size_t rows = 2; 2 * rows <= count; ++rows) {
+        if (count % rows != 0) continue;
+        pairs += fmt::format("{}{}x{}", pairs.empty() ? "" : ", ", rows, count / rows);
+    }
+    return pairs.empty() ? "none: it is a prime" : pairs;
+}
+
+// Places in the flat sheet of the points that are kept.
+std::vector<SheetPoint> rest_of(const Sheet& sheet, const ListedGrid& listed,
+                                const std::vector<int>& points)
+{
+    const std::vector<SheetPoint> all = listed_points(sheet, listed);
+    std::vector<SheetPoint> rest;
+    for (const int p : points) rest.push_back(all[std::size_t(p)]);
+    return rest;
+}
+
+std::string listing_text(const ListedGrid& listed)
+{
+    return fmt::format("--grid {}x{}{}", listed.grid.rows, listed.grid.cols,
+                       listed.column_order ? " --column-order" : "");
+}
+
+void lay_grid(PointLayout& layout, const std::vector<PointFrame>& samples, const TrackInfo& info,
+              const ImportOptions& options)
+{
+    const ListedGrid listed{*options.grid, options.column_order};
+    const std::size_t count = info.point_count;
+    if (std::size_t(listed.grid.rows) * std::size_t(listed.grid.cols) != count) {
+        throw Error("{}: {} points, but a grid of {} x {} has {}; grids with {} points: {}",
+                    info.source, count, listed.grid.rows, listed.grid.cols,
+                    listed.grid.rows * listed.grid.cols, count, factor_pairs(count));
+    }
+    if (!(options.length > 0) || !(options.width > 0)) {
+        throw Error(
+            "{}: a grid says nothing of the size of the sheet; give --length and --width [m], from "
+            "the first point of a row to the last and from the first row to the last",
+            info.source);
+    }
+    layout.shape.rest = rest_of(layout.shape.sheet, listed, layout.points);
+    if (layout.points.size() == count && !listed.column_order) layout.shape.grid = listed.grid;
+    layout.rest_reason = fmt::format("a grid of {} x {}", listed.grid.rows, listed.grid.cols);
+    layout.fit_remedy = "check --length and --width";
+    if (options.trust) return;
+    constexpr double kTorn = 0.03;
+    const double torn = torn_share(samples, layout.shape.rest, grid_links(listed, layout.points));
+    if (torn < kTorn) return;
+    const std::optional<ListedGrid> fitting =
+        listed_grid(samples, layout.shape.sheet, count, layout.points);
+    if (fitting && listing_text(*fitting) == listing_text(listed)) return;
+    throw Error(
+        "{}: points that are neighbours in a grid of {} x {} lie far apart ({:.0f} % of them more "
+        "than twice as far as usual); {}",
+        info.source, listed.grid.rows, listed.grid.cols, 100 * torn,
+        fitting
+            ? fmt::format(
+                  "the points fit {}{}", listing_text(*fitting),
+                  listed.column_order && !fitting->column_order ? ", without --column-order" : "")
+            : std::string("check the order of the points, give their rest places with --rest, "
+                          "or take it as it is with --trust"));
+}
+
+// ---- A mesh or a frame ----
+
+// What is to be laid out flat, as numbers of its file.
+struct RestShape {
+    std::string source;
+    PointFrame points;  // those that are kept
+    std::vector<std::array<int, 3>> triangles;
+};
+
+void check_whole(const PointFrame& points, const PointLayout& layout, std::string_view source,
+                 std::string_view remedy)
+{
+    for (std::size_t l = 0; l < points.size(); ++l) {
+        if (is_seen(points[l])) continue;
+        throw Error("{}: point {} of the rest shape is not a number; {}", source,
+                    layout.label(int(l)), remedy);
+    }
+}
+
+RestShape rest_mesh(const PointLayout& layout, const TrackInfo& info, const fs::path& path)
+{
+    const auto reader = open_tracks({path}, {});
+    const std::string source = path.string();
+    TrackFrame frame;
+    reader->next(frame);
+    if (reader->info().point_count != info.point_count) {
+        throw Error("{}: {} vertices, but {} has {} points; a rest shape needs one for each",
+                    source, reader->info().point_count, info.source, info.point_count);
+    }
+    const RestShape shape{source, points_of(frame.position, layout.points),
+                          reader->info().triangles};
+    check_whole(shape.points, layout, source, "mend the file");
+    return shape;
+}
+
+RestShape rest_frame(const PointLayout& layout, const TakeScan& first, const ImportOptions& options)
+{
+    const std::string& source = first.info.source;
+    if (first.rest_frame.empty() && options.rest_frame >= 0) {
+        throw Error("{}: there is no frame {} to lay out flat; it has {}", source,
+                    options.rest_frame, first.stamps.time.size());
+    }
+    if (first.rest_frame.empty()) {
+        throw Error(
+            "{}: no frame shows every point, so none can be laid out flat; give the rest shape "
+            "with --grid or --rest, or leave points out with --drop",
+            source);
+    }
+    check_whole(first.rest_frame, layout, source,
+                "name a frame that shows every point with --rest-frame");
+    return {source, first.rest_frame, first.info.triangles};
+}
+
+// In the units of its file; scaled later.
+Layout laid_out(const RestShape& shape, std::size_t point_count, const ImportOptions& options)
+{
+    constexpr int kNearest = 8;  // those around a point of a grid
+    constexpr double kCrumpled = 0.1;
+    const bool whole = shape.points.size() == point_count && !shape.triangles.empty();
+    const std::vector<Link> links =
+        whole ? triangle_links(shape.triangles) : nearest_links(shape.points, kNearest);
+    const Layout flat = options.rest.empty() ? flatten(shape.points, links, shape.source)
+                                             : flatten_mesh(shape.points, links, shape.source);
+    if (!(flat.width > 1e-6 * flat.length)) {
+        throw Error("{}: all points lie on one line; a sheet needs points beside it", shape.source);
+    }
+    if (flat.strain > kCrumpled && !options.trust) {
+        throw Error(
+            "{}: cannot be laid out flat: distances would change by {:.0f} %; choose a frame in "
+            "which the cloth is smooth with --rest-frame, or give --grid or --rest",
+            shape.source, 100 * flat.strain);
+    }
+    return flat;
+}
+
+// Told by the nearest points in space, which needs no unit.
+void check_order(const std::vector<PointFrame>& samples, const std::vector<SheetPoint>& rest,
+                 const fs::path& file)
+{
+    constexpr double kTorn = 0.3;  // of folded cloths a tenth at most; of lists out of order most
+    const double torn = torn_share(samples, rest, neighbours_on_sheet(rest));
+    if (torn < kTorn) return;
+    throw Error(
+        "{}: places that are neighbours belong to points that lie far apart ({:.0f} % of them more "
+        "than twice as far as usual); it must list the same points in the same order: list them "
+        "so, or take it as it is with --trust",
+        file.string(), 100 * torn);
+}
+
+// Takes the layout to the size of the sheet, in metres.
+void scale_layout(PointLayout& layout, const Layout& flat, const RestUnit& unit,
+                  std::string_view source, const ImportOptions& options)
+{
+    constexpr double kSameSize = 0.2;
+    const double length = unit.metres * flat.length, width = unit.metres * flat.width;
+    const auto fitted = [&](double stated, double found, const char* flag) {
+        if (!(stated > 0)) return found;
+        if (std::abs(found / stated - 1) > kSameSize && !options.trust) {
+            throw Error(
+                "{}: laid out flat the sheet is {:.4g} x {:.4g} m, but {} {} was given; check it "
+                "and the unit ({})",
+                source, length, width, flag, stated, unit.reason);
+        }
+        return stated;
+    };
+    Sheet& sheet = layout.shape.sheet;
+    sheet.length = fitted(options.length, length, "--length");
+    sheet.width = fitted(options.width, width, "--width");
+    for (const SheetPoint& p : flat.points) {
+        layout.shape.rest.push_back(
+            {p.u * sheet.length / flat.length, p.v * sheet.width / flat.width});
+    }
+}
+
+void lay_shape(PointLayout& layout, const std::vector<TakeScan>& scans,
+               const std::vector<PointFrame>& samples, const ImportOptions& options)
+{
+    constexpr double kUnclear = 0.03;  // sides of noisy layouts differ by 2 % from take to take
+    const TakeScan& first = scans.front();
+    const bool mesh = !options.rest.empty();
+    const RestShape shape =
+        mesh ? rest_mesh(layout, first.info, options.rest) : rest_frame(layout, first, options);
+    const Layout flat = laid_out(shape, first.info.point_count, options);
+    layout.strain = flat.strain;
+    layout.fit_remedy =
+        mesh ? fmt::format(
+                   "check --rest-unit and that {} lists its vertices in the order of the "
+                   "points",
+                   shape.source)
+             : "check --length and --width";
+    if (mesh && !options.trust) check_order(samples, flat.points, options.rest);
+    // A frame has the unit of all frames.
+    const double stretch = mesh ? seen_stretch(samples, flat.points, first.info.source) : 1;
+    const RestUnit unit = choose_rest_unit(layout, {shape.source, flat.length, stretch}, options);
+    scale_layout(layout, flat, unit, shape.source, options);
+    layout.rest_reason = mesh ? fmt::format("the vertices of {} ({}){}", shape.source, unit.reason,
+                                            flat.strain > 0 ? ", laid out flat" : "")
+                              : fmt::format("frame {}, laid out flat", first.rest_frame_number);
+    if (mesh || flat.margin > kUnclear) return;
+    layout.warnings.push_back(
+        "the first points lie so close to the middle of the sheet that other takes may come out "
+        "turned over; import them with --rest and the motion file of this one");
+}
+
+// ---- An earlier motion ----
+
+void take_rest(PointLayout& layout, const std::vector<PointFrame>& samples, const TrackInfo& info,
+               const ImportOptions& options)
+{
+    constexpr double kSame = 1e-3;
+    const MotionHeader header = MotionReader(options.rest).header();
+    const std::string source = options.rest.string();
+    if (header.landmark_count() != layout.points.size()) {
+        throw Error(
+            "{}: {} rest places, but {} has {} points{}; a motion file serves as --rest for the "
+            "same points, so leave out the same ones with --drop",
+            source, header.landmark_count(), info.source, layout.points.size(),
+            layout.points.size() < info.point_count ? " that are kept" : "");
+    }
+    for (const auto& [stated, stored, flag] :
+         {std::tuple{options.length, header.sheet.length, "--length"},
+          std::tuple{options.width, header.sheet.width, "--width"}}) {
+        if (!(stated > 0) || std::abs(stated / stored - 1) <= kSame) continue;
+        throw Error(
+            "{}: a sheet of {:.6g} x {:.6g} m, but {} {} was given; leave it out, or import the "
+            "first take with it as well",
+            source, header.sheet.length, header.sheet.width, flag, stated);
+    }
+    if (options.rest_unit > 0) {
+        throw Error("--rest-unit: {} is a motion file, which is in metres; leave it out", source);
+    }
+    layout.shape.sheet.length = header.sheet.length;
+    layout.shape.sheet.width = header.sheet.width;
+    layout.shape.rest = header.rest;
+    layout.rest_reason = "those of " + source;
+    layout.fit_remedy = fmt::format("check that {} has the same points in the same order", source);
+    if (!options.trust) check_order(samples, header.rest, options.rest);
+}
+
+}  // namespace
+
+std::vector<PointFrame> all_samples(const std::vector<TakeScan>& scans)
+{
+    std::vector<PointFrame> samples;
+    for (const TakeScan& scan : scans) {
+        samples.insert(samples.end(), scan.samples.begin(), scan.samples.end());
+    }
+    return samples;
+}
+
+double seen_stretch(const std::vector<PointFrame>& samples, const std::vector<SheetPoint>& rest,
+                    std::string_view source)
+{
+    const double stretch = median_stretch(samples, rest, neighbours_on_sheet(rest));
+    if (!std::isnan(stretch)) return stretch;
+    throw Error("{}: no frame shows two neighbouring points; are all cells blank?", source);
+}
+
+void find_rest_places(PointLayout& layout, const std::vector<TakeScan>& scans,
+                      const ImportOptions& options)
+{
+    const std::vector<PointFrame> samples = all_samples(scans);
+    if (options.grid) {
+        lay_grid(layout, samples, scans.front().info, options);
+    } else if (!options.rest.empty() && motion_file::is_hdf5(options.rest)) {
+        take_rest(layout, samples, scans.front().info, options);
+    } else {
+        lay_shape(layout, scans, samples, options);
+    }
+}
+
+}  // namespace springtime

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "capture/frame_plan.h"
+#include "formats/tracks/open_tracks.h"
+#include "motion/point_frame.h"
+#include "springtime/import.h"
+
+namespace springtime {
+
+// Some points of a frame, in the units and axes of the file.
+PointFrame points_of(const std::vector<double>& numbers, const std::vector<int>& points);
+
+// The time of a frame after the first [s]: by its own time, or its number and the frame rate.
+class FrameClock {
+  public:
+    // Throws Error when the file has neither times nor a frame rate and none is given.
+    FrameClock(const TrackInfo& info, const ImportOptions& options);
+
+    double operator()(const TrackFrame& frame);
+    bool wanted(double time) const;                // whether it lies within what is to be read
+    double interval() const { return interval_; }  // [s], where it is prescribed; else 0
+
+  private:
+    double scale_ = 1, interval_ = 0, from_ = 0, until_ = 0;
+    std::optional<double> first_;
+};
+
+// Numbers in the file of the points that a name stands for: one of the file, the beginning of
+// several with a star behind it, or particle:NUMBER. Throws Error naming `flag` when there is none.
+std::vector<int> numbers_named(const TrackInfo& info, const std::string& name,
+                               std::string_view flag);
+
+// What the first reading of a take finds. Points that are dropped are left out of all frames.
+struct TakeScan {
+    Take take;
+    TrackInfo info;
+    std::vector<int> points;          // those that are kept, numbers in the file
+    FrameStamps stamps;               // of the frames that are wanted
+    std::vector<std::size_t> seen;    // in how many frames, of every kept point
+    std::vector<PointFrame> samples;  // a few frames, evenly spread
+    std::vector<double> wobbles;      // see add_wobbles(), near the samples
+    PointFrame rest_frame;            // what is to be laid out flat, or nothing
+    std::size_t rest_frame_number = 0;
+};
+
+// The points of a take in the order of `names`, where these are theirs.
+std::unique_ptr<TrackReader> open_take(const Take& take, const ImportOptions& options,
+                                       const std::vector<std::string>& names);
+
+// `names` are those of the first take; none when it is this one.
+TakeScan scan_take(const Take& take, const ImportOptions& options,
+                   const std::vector<std::string>& names,
+                   const std::function<void(double share)>& progress);
+
+}  // namespace springtime

@@ -1,0 +1,270 @@
+#include "springtime/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+#include "draw/camera.h"
+#include "draw/color_scale.h"
+#include "draw/layout.h"
+#include "draw/obstacle_surface.h"
+#include "draw/surface.h"
+#include "geometry/mesh_geometry.h"
+#include "sim/obstacle_placement.h"
+#include "springtime/cloth.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+constexpr std::size_t kMaxFrames = 60;  // a taller page would be unreadable
+constexpr double kMaxCoordinate = 1e9;  // [m]; far beyond any cloth, far below overflow
+constexpr double kPlaneSide = 12;       // of planes over the size of the scene
+constexpr Color kSolidColor{0.66, 0.67, 0.69}, kPlaneColor{0.93, 0.94, 0.95};
+
+void check_frames(const Cloth& cloth, const std::vector<State>& frames)
+{
+    if (frames.empty() || frames.size() > kMaxFrames) {
+        throw Error("picture: {} frames; choose 1 to {} of them", frames.size(), kMaxFrames);
+    }
+    for (std::size_t f = 0; f < frames.size(); ++f) {
+        const auto& position = frames[f].position;
+        if (position.size() != cloth.particle_count()) {
+            throw Error(
+                "picture: frame {} has {} positions, but the cloth has {} particles; give "
+                "frames of this cloth",
+                f, position.size(), cloth.particle_count());
+        }
+        for (std::size_t p = 0; p < position.size(); ++p) {
+            const Vec3d& x = position[p];
+            // Written so that a NaN fails.
+            if (std::abs(x.x) <= kMaxCoordinate && std::abs(x.y) <= kMaxCoordinate &&
+                std::abs(x.z) <= kMaxCoordinate) {
+                continue;
+            }
+            throw Error(
+                "picture: frame {} at {} s has particle {} at ({}, {}, {}) m; draw frames "
+                "from before the cloth blew up",
+                f, frames[f].time, p, x.x, x.y, x.z);
+        }
+    }
+}
+
+// Mean stiffness of the elements at each particle [N/m]: of its triangles against shear, or of the
+// springs of a cloth without triangles.
+std::vector<double> particle_stiffness(const Cloth& cloth)
+{
+    std::vector<double> sum(cloth.particle_count(), 0), count(cloth.particle_count(), 0);
+    const auto add = [&](const auto& elements, const std::vector<double>& stiffness) {
+        for (std::size_t e = 0; e < elements.size(); ++e) {
+            for (const int particle : elements[e]) {
+                sum[particle] += stiffness[e];
+                count[particle] += 1;
+            }
+        }
+    };
+    if (cloth.triangles.triangle_count() > 0) {
+        add(cloth.triangles.corners, cloth.triangles.shear_stiffness);
+    } else {
+        add(cloth.springs.ends, cloth.springs.stiffness);
+    }
+    for (std::size_t p = 0; p < sum.size(); ++p) {
+        sum[p] /= std::max(count[p], 1.0);
+    }
+    return sum;
+}
+
+// Of an obstacle that holds a level plane which stays where it is.
+std::optional<double> floor_height(const Obstacle& obstacle)
+{
+    if (obstacle.moving()) return {};
+    const ObstaclePlacement placement = placement_of(obstacle, 0, 1);
+    for (const Shape& shape : obstacle.shapes) {
+        const auto* plane = std::get_if<PlaneShape>(&shape);
+        if (plane == nullptr) continue;
+        const Vec3d normal = placement.to_world(plane->normal);
+        if (normal.y < 0.9999 * length(normal)) continue;
+        return (placement.position + placement.to_world(plane->point)).y;
+    }
+    return {};
+}
+
+// An obstacle, its shapes turned into triangles once for all frames.
+struct Solid {
+    const Obstacle& obstacle;
+    TriangleMesh own;  // in its own frame; without planes
+
+    explicit Solid(const Obstacle& drawn) : obstacle(drawn), own(solid_surface(drawn)) {}
+
+    // Corners of a box around it at a time.
+    std::vector<Vec3d> corners(double time) const
+    {
+        if (own.points.empty()) return {};
+        const Bounds bounds = bounds_of(own.points);
+        TriangleMesh box;
+        for (int i = 0; i < 8; ++i) {
+            box.points.push_back({i & 1 ? bounds.high.x : bounds.low.x,
+                                  i & 2 ? bounds.high.y : bounds.low.y,
+                                  i & 4 ? bounds.high.z : bounds.low.z});
+        }
+        return posed(box, obstacle, time).points;
+    }
+};
+
+// What all panels of one page have in common.
+struct Scene {
+    const Cloth& cloth;
+    std::vector<double> stiffness;  // one per particle [N/m]
+    ColorScale scale;
+    std::vector<std::array<int, 3>> triangles;
+    std::vector<Solid> solids;
+    std::vector<Vec3d> points;  // of all frames, obstacles included
+    PlaneCut cut;               // the part of planes that is seen
+    double ground = 0;          // height of the ground [m]
+    double size = 0;            // largest extent of the points [m]
+
+    Scene(const Cloth& drawn, const std::vector<State>& frames,
+          const std::vector<Obstacle>& obstacles)
+        : cloth(drawn),
+          stiffness(particle_stiffness(drawn)),
+          scale(stiffness),
+          triangles(surface_triangles(drawn)),
+          solids(obstacles.begin(), obstacles.end())
+    {
+        for (const State& frame : frames) {
+            points.insert(points.end(), frame.position.begin(), frame.position.end());
+            for (const Solid& solid : solids) {
+                const auto corners = solid.corners(frame.time);
+                points.insert(points.end(), corners.begin(), corners.end());
+            }
+        }
+        const Bounds bounds = bounds_of(points);
+        const Vec3d extent = bounds.high - bounds.low;
+        size = std::max({extent.x, extent.y, extent.z});
+        cut = {0.5 * (bounds.low + bounds.high), kPlaneSide * size};
+        ground = bounds.low.y - 0.04 * size;
+        for (const Obstacle& obstacle : obstacles) {
+            if (const auto height = floor_height(obstacle)) ground = *height;
+        }
+    }
+};
+
+void draw_surface(SurfacePainter& painter, const Scene& scene, const State& frame)
+{
+    const std::vector<Vec3d> normals = vertex_normals(frame.position, scene.triangles);
+    const auto vertex = [&](int p) {
+        return SurfaceVertex{frame.position[p], normals[p], scene.stiffness[p]};
+    };
+    for (const auto& [a, b, c] : scene.triangles) {
+        painter.triangle({vertex(a), vertex(b), vertex(c)});
+    }
+}
+
+void draw_mesh(SurfacePainter& painter, const TriangleMesh& mesh, const Color& color)
+{
+    const std::vector<Vec3d> normals = vertex_normals(mesh.points, mesh.triangles);
+    const auto vertex = [&](int p) { return SurfaceVertex{mesh.points[p], normals[p]}; };
+    for (const auto& [a, b, c] : mesh.triangles) {
+        painter.triangle({vertex(a), vertex(b), vertex(c)}, color);
+    }
+}
+
+void draw_springs(SurfacePainter& painter, const Scene& scene, const State& frame)
+{
+    const SpringSet& springs = scene.cloth.springs;
+    for (std::size_t s = 0; s < springs.spring_count(); ++s) {
+        const auto [a, b] = springs.ends[s];
+        const double value = springs.stiffness[s];
+        painter.line({frame.position[a], {}, value}, {frame.position[b], {}, value}, 1.5);
+    }
+}
+
+// Straight down on the ground, all that has triangles throws one.
+void draw_shadows(SurfacePainter& painter, const Scene& scene, const State& frame,
+                  const std::vector<TriangleMesh>& solids)
+{
+    std::vector<std::array<Vec3d, 3>> above;
+    const auto add = [&](const std::vector<Vec3d>& points, const auto& triangles) {
+        for (const auto& [a, b, c] : triangles) {
+            above.push_back({points[a], points[b], points[c]});
+        }
+    };
+    add(frame.position, scene.triangles);
+    for (const TriangleMesh& solid : solids) add(solid.points, solid.triangles);
+    painter.shadows(above, scene.ground);
+}
+
+void draw_panel(Canvas& canvas, const Box& panel, const Camera& camera, const Scene& scene,
+                const State& frame)
+{
+    canvas.fill(panel, kPanelTop, kPanelBottom);
+    SurfacePainter painter(canvas, panel, camera, scene.scale);
+    std::vector<TriangleMesh> solids;
+    for (const Solid& solid : scene.solids) {
+        // Below the grid and the shadows, which take no part in hiding.
+        draw_mesh(painter, plane_surfaces(solid.obstacle, frame.time, scene.cut), kPlaneColor);
+        solids.push_back(posed(solid.own, solid.obstacle, frame.time));
+    }
+    painter.ground(scene.ground, scene.size);
+    draw_shadows(painter, scene, frame, solids);
+    for (const TriangleMesh& solid : solids) draw_mesh(painter, solid, kSolidColor);
+    if (scene.triangles.empty()) {
+        draw_springs(painter, scene, frame);
+    } else {
+        draw_surface(painter, scene, frame);
+    }
+}
+
+int columns_for(int frame_count)
+{
+    if (frame_count <= 3) return frame_count;
+    if (frame_count == 4) return 2;
+    return frame_count <= 12 ? 3 : 4;
+}
+
+// As many digits as the times need to differ visibly.
+std::string time_label(const std::vector<State>& frames, double time)
+{
+    const auto on_hundredths = [](const State& frame) {
+        return std::abs(100 * frame.time - std::round(100 * frame.time)) < 1e-6;
+    };
+    const int digits = std::all_of(frames.begin(), frames.end(), on_hundredths) ? 2 : 3;
+    return fmt::format("t = {:.{}f} s", time, digits);
+}
+
+}  // namespace
+
+Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
+                    const std::vector<Obstacle>& obstacles)
+{
+    check_cloth(cloth, "picture: cloth");
+    check_frames(cloth, frames);
+    for (const Obstacle& obstacle : obstacles) check_obstacle(obstacle, "picture: obstacle");
+    const Scene scene(cloth, frames, obstacles);
+    const int count = static_cast<int>(frames.size()), columns = columns_for(count);
+    const int rows = (count + columns - 1) / columns;
+    const int width = (kPageWidth - kMargin * (columns + 1)) / columns;
+    // The shape of the motion, within what looks tidy on a page.
+    const double aspect = std::clamp(seen_aspect(scene.points), 0.6, count == 1 ? 0.75 : 1.25);
+    const int height = static_cast<int>(std::lround(aspect * width));
+    const Camera camera(scene.points, width, height);
+
+    const int pitch = kTitleHeight + height + kMargin, below = kMargin + rows * pitch;
+    Canvas canvas(kPageWidth, below + kScaleHeight + kMargin / 2, kPaper);
+    for (int f = 0; f < count; ++f) {
+        const int left = kMargin + f % columns * (width + kMargin);
+        const int top = kMargin + f / columns * pitch;
+        canvas.text({double(left), double(top)}, time_label(frames, frames[f].time), kTextDot,
+                    kInk);
+        draw_panel(canvas, {left, top + kTitleHeight, width, height}, camera, scene, frames[f]);
+    }
+    const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
+    draw_scale(canvas, bar, scene.scale, stiffness_caption(cloth));
+    return canvas.finished();
+}
+
+}  // namespace springtime

@@ -1,0 +1,227 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "core/quantile.h"
+#include "draw/color_scale.h"
+#include "draw/layout.h"
+#include "draw/triangle_samples.h"
+#include "springtime/error.h"
+#include "springtime/identify.h"
+#include "springtime/report.h"
+
+namespace springtime {
+
+namespace {
+
+constexpr double kInset = 22;  // [pixel], between the sheet and the edge of its panel
+constexpr Color kUnseen{0.68, 0.70, 0.73};
+constexpr double kMaxRise = 14;  // [pixel], of an arc; stays within the inset
+
+// Families that cross but do not cover each other share a panel. One without families shows the
+// triangles.
+struct FamilyPanel {
+    std::string title;
+    std::vector<SpringFamily> families;
+    std::vector<std::size_t> springs;
+};
+
+std::vector<FamilyPanel> panels_of(const Cloth& cloth)
+{
+    if (cloth.triangles.triangle_count() > 0) return {{"triangles", {}, {}}};
+    std::vector<FamilyPanel> panels{
+        {"structural", {SpringFamily::structural}, {}},
+        {"diagonal + antidiagonal", {SpringFamily::diagonal, SpringFamily::antidiagonal}, {}},
+        {"bending", {SpringFamily::bending}, {}},
+    };
+    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
+        for (FamilyPanel& panel : panels) {
+            const auto& families = panel.families;
+            if (std::count(families.begin(), families.end(), cloth.springs.family[s]) > 0) {
+                panel.springs.push_back(s);
+            }
+        }
+    }
+    std::erase_if(panels, [](const FamilyPanel& panel) { return panel.springs.empty(); });
+    return panels;
+}
+
+// From the flat sheet [m] to the page [pixel]; north is at the top.
+class SheetView {
+  public:
+    SheetView(const Cloth& cloth, const Box& box)
+    {
+        const auto by_u = [](SheetPoint a, SheetPoint b) { return a.u < b.u; };
+        const auto by_v = [](SheetPoint a, SheetPoint b) { return a.v < b.v; };
+        const auto [west, east] = std::minmax_element(cloth.rest.begin(), cloth.rest.end(), by_u);
+        const auto [north, south] = std::minmax_element(cloth.rest.begin(), cloth.rest.end(), by_v);
+        centre_ = {(west->u + east->u) / 2, (north->v + south->v) / 2};
+        middle_ = {box.left + box.width / 2.0, box.top + box.height / 2.0};
+        const double length = std::max(east->u - west->u, 1e-9 * cloth.sheet.length);
+        const double width = std::max(south->v - north->v, 1e-9 * cloth.sheet.width);
+        zoom_ = std::min((box.width - 2 * kInset) / length, (box.height - 2 * kInset) / width);
+    }
+
+    Point point(const SheetPoint& p) const
+    {
+        return {middle_.x + zoom_ * (p.u - centre_.u), middle_.y + zoom_ * (p.v - centre_.v)};
+    }
+
+  private:
+    SheetPoint centre_;
+    Point middle_;
+    double zoom_ = 1;  // [pixel/m]
+};
+
+double distance(const Point& a, const Point& b)
+{
+    return std::hypot(b.x - a.x, b.y - a.y);
+}
+
+double median_length(const Cloth& cloth, const SheetView& view,
+                     const std::vector<std::size_t>& springs)
+{
+    std::vector<double> lengths;
+    for (const std::size_t s : springs) {
+        const auto [a, b] = cloth.springs.ends[s];
+        lengths.push_back(distance(view.point(cloth.rest[a]), view.point(cloth.rest[b])));
+    }
+    return quantile(lengths, 0.5);
+}
+
+// Bending springs follow each other along a line, each over half of the one before: arcs to
+// alternating sides keep them apart.
+double arc_side(const Cloth& cloth, int first_end)
+{
+    const int place = cloth.grid && cloth.grid->cols > 0
+                          ? first_end / cloth.grid->cols + first_end % cloth.grid->cols
+                          : first_end;
+    return place % 2 == 0 ? 1 : -1;
+}
+
+// A parabola that rises to `rise` in the middle.
+void draw_arc(Canvas& canvas, const Point& a, const Point& b, double rise, double thickness,
+              const Color& color)
+{
+    constexpr int kPieces = 8;
+    const double size = distance(a, b);
+    if (size == 0) return;
+    const Point normal{-(b.y - a.y) / size, (b.x - a.x) / size};
+    const auto at = [&](int piece) {
+        const double t = double(piece) / kPieces, height = 4 * rise * t * (1 - t);
+        return Point{a.x + t * (b.x - a.x) + height * normal.x,
+                     a.y + t * (b.y - a.y) + height * normal.y};
+    };
+    for (int i = 0; i < kPieces; ++i) {
+        canvas.line(at(i), at(i + 1), thickness, color);
+    }
+}
+
+void fill_triangle(Canvas& canvas, const std::array<Point, 3>& corners, const Color& color)
+{
+    std::array<Point, 3> p = corners;
+    for (Point& point : p) point = {Canvas::kSamples * point.x, Canvas::kSamples * point.y};
+    for_each_sample(p[0], p[1], p[2], Canvas::kSamples * canvas.width(),
+                    Canvas::kSamples * canvas.height(),
+                    [&](int x, int y, const auto&) { canvas.blend_sample(x, y, color, 1); });
+}
+
+void draw_triangles(Canvas& canvas, const Box& box, const Cloth& cloth,
+                    const std::vector<Color>& colors)
+{
+    canvas.fill(box, kPanelTop, kPanelBottom);
+    const SheetView view(cloth, box);
+    const TriangleSet& set = cloth.triangles;
+    for (std::size_t t = 0; t < set.triangle_count(); ++t) {
+        const auto& [a, b, c] = set.corners[t];
+        fill_triangle(
+            canvas,
+            {view.point(cloth.rest[a]), view.point(cloth.rest[b]), view.point(cloth.rest[c])},
+            colors[t]);
+    }
+}
+
+void draw_family(Canvas& canvas, const Box& box, const Cloth& cloth, const FamilyPanel& panel,
+                 const std::vector<Color>& colors)
+{
+    canvas.fill(box, kPanelTop, kPanelBottom);
+    const SheetView view(cloth, box);
+    const double cell = median_length(cloth, view, panel.springs);
+    const double thickness = std::clamp(0.22 * cell, 0.75, 6.0);
+    for (const std::size_t s : panel.springs) {
+        const auto [i, j] = cloth.springs.ends[s];
+        const Point a = view.point(cloth.rest[i]), b = view.point(cloth.rest[j]);
+        if (cloth.springs.family[s] == SpringFamily::bending) {
+            const double rise = std::min(0.09 * distance(a, b), kMaxRise) * arc_side(cloth, i);
+            draw_arc(canvas, a, b, rise, 0.4 * thickness, colors[s]);
+        } else {
+            canvas.line(a, b, thickness, colors[s]);
+        }
+    }
+}
+
+// The flat sheet with every spring, or every triangle, in its colour, and what the colours mean.
+Picture draw_elements(const Cloth& cloth, const std::vector<Color>& colors, const ColorScale& scale,
+                      const std::string& caption)
+{
+    const auto panels = panels_of(cloth);
+    const bool mesh = cloth.triangles.triangle_count() > 0;
+    const int count = static_cast<int>(panels.size());
+    const int width = std::min((kPageWidth - kMargin * (count + 1)) / count, 900);
+    const double aspect = std::clamp(cloth.sheet.width / cloth.sheet.length, 0.4, 1.6);
+    const int height = static_cast<int>(std::lround(aspect * width));
+    const int top = kMargin + kTitleHeight, below = top + height + kMargin;
+    const int left = (kPageWidth - count * width - (count - 1) * kMargin) / 2;
+
+    Canvas canvas(kPageWidth, below + kScaleHeight + kMargin / 2, kPaper);
+    for (int p = 0; p < count; ++p) {
+        const Box box{left + p * (width + kMargin), top, width, height};
+        canvas.text({double(box.left), double(kMargin)}, panels[p].title, kTextDot, kInk);
+        if (mesh) {
+            draw_triangles(canvas, box, cloth, colors);
+        } else {
+            draw_family(canvas, box, cloth, panels[p], colors);
+        }
+    }
+    const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
+    draw_scale(canvas, bar, scale, caption);
+    return canvas.finished();
+}
+
+}  // namespace
+
+Picture draw_stiffness(const Cloth& cloth)
+{
+    check_cloth(cloth, "picture: cloth");
+    if (panels_of(cloth).empty()) {
+        throw Error("picture: the cloth has neither springs nor triangles; give one that has");
+    }
+    const bool mesh = cloth.triangles.triangle_count() > 0;
+    const auto& values = mesh ? cloth.triangles.shear_stiffness : cloth.springs.stiffness;
+    const ColorScale scale(values);
+    std::vector<Color> colors;
+    for (const double value : values) colors.push_back(scale.color(value));
+    return draw_elements(cloth, colors, scale, stiffness_caption(cloth));
+}
+
+Picture draw_determination(const Cloth& cloth)
+{
+    check_cloth(cloth, "picture: cloth");
+    if (cloth.triangles.triangle_count() > 0) {
+        throw Error("picture: only springs have standard errors; give a cloth of springs alone");
+    }
+    std::vector<double> percent = relative_errors(cloth)[0];
+    for (double& error : percent) error *= 100;
+    // Beyond 100 percent nothing is known, however little.
+    std::vector<double> shown = percent;
+    for (double& error : shown) error = std::min(error, 100.0);
+    const ColorScale scale(shown, Spacing::logarithmic);
+    std::vector<Color> colors;
+    for (const double error : percent) {
+        colors.push_back(std::isinf(error) ? kUnseen : scale.color(error));
+    }
+    return draw_elements(cloth, colors, scale, "error of stiffness in percent, grey: unseen");
+}
+
+}  // namespace springtime

@@ -1,0 +1,233 @@
+#include "formats/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "core/assert.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+template <class Values>
+struct Field {
+    const char* name;
+    Values TrainState::*values;
+};
+
+// In the order of the file.
+constexpr std::array<Field<double>, 3> kScalars{{
+    {"stiffness_scale", &TrainState::stiffness_scale},
+    {"damping_scale", &TrainState::damping_scale},
+    {"best_validation", &TrainState::best_validation},
+}};
+constexpr std::array<Field<SpringParameters>, 4> kArrays{{
+    {"parameters", &TrainState::parameters},
+    {"mean", &TrainState::mean},
+    {"square", &TrainState::square},
+    {"best", &TrainState::best},
+}};
+
+// ---- Checkpoints as bytes: little-endian words of 8 bytes, see docs/formats.md
+
+constexpr std::string_view kMagic = "springtime-state";
+constexpr std::uint64_t kCheckpointVersion = 2;
+constexpr std::size_t kWordBytes = 8;
+constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
+// Iteration, best iteration and the numbers of springs and of kinds come before the rest.
+constexpr std::size_t kFixedBytes = (4 + kScalars.size()) * kWordBytes;
+constexpr std::uint64_t kMostKinds = 1000;  // so that products stay far from overflow
+
+// All numbers of one spring.
+constexpr std::size_t spring_bytes(std::size_t kinds)
+{
+    return kArrays.size() * kinds * kWordBytes;
+}
+
+// FNV-1a with 64 bits. Each step is a bijection of the hash for a given byte and of the byte for a
+// given hash, so a change within one byte never goes unnoticed.
+std::uint64_t checksum(std::string_view bytes)
+{
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char byte : bytes) {
+        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+    }
+    return hash;
+}
+
+void put(std::string& bytes, std::uint64_t word)
+{
+    std::array<char, kWordBytes> little;
+    for (std::size_t i = 0; i < kWordBytes; ++i) {
+        little[i] = static_cast<char>(word >> (8 * i) & 0xff);
+    }
+    bytes.append(little.data(), little.size());
+}
+
+void put(std::string& bytes, double value)
+{
+    put(bytes, std::bit_cast<std::uint64_t>(value));
+}
+
+// Takes words off the front.
+class Words {
+  public:
+    explicit Words(std::string_view bytes) : bytes_(bytes) {}
+
+    std::uint64_t next()
+    {
+        SPRINGTIME_ASSERT(bytes_.size() >= kWordBytes);
+        std::uint64_t word = 0;
+        for (std::size_t i = 0; i < kWordBytes; ++i) {
+            word |= std::uint64_t(static_cast<unsigned char>(bytes_[i])) << (8 * i);
+        }
+        bytes_.remove_prefix(kWordBytes);
+        return word;
+    }
+    double next_double() { return std::bit_cast<double>(next()); }
+
+  private:
+    std::string_view bytes_;
+};
+
+// What follows the header. Throws Error when the header does not speak for it.
+std::string_view checked_content(std::string_view bytes, const std::string& source)
+{
+    if (!bytes.starts_with(kMagic)) {
+        throw Error("{}: {} bytes that do not begin with '{}'", source, bytes.size(), kMagic);
+    }
+    if (bytes.size() < kHeaderBytes) {
+        throw Error("{}: {} bytes, but the header alone has {}", source, bytes.size(),
+                    kHeaderBytes);
+    }
+    Words header(bytes.substr(kMagic.size()));
+    if (const std::uint64_t version = header.next(); version != kCheckpointVersion) {
+        throw Error("{}: version {}, but only version {} can be read", source, version,
+                    kCheckpointVersion);
+    }
+    const std::string_view content = bytes.substr(kHeaderBytes);
+    if (const std::uint64_t length = header.next(); length != content.size()) {
+        throw Error("{}: {} bytes after the header, but it announces {}", source, content.size(),
+                    length);
+    }
+    const std::uint64_t found = checksum(content);
+    if (const std::uint64_t announced = header.next(); announced != found) {
+        throw Error("{}: the checksum is {:016x}, but the header announces {:016x}", source, found,
+                    announced);
+    }
+    return content;
+}
+
+std::string values_fault(const std::vector<double>& values, std::size_t springs)
+{
+    if (values.size() != springs) {
+        return fmt::format("has {} entries for {} springs", values.size(), springs);
+    }
+    for (std::size_t s = 0; s < springs; ++s) {
+        if (!std::isfinite(values[s])) return fmt::format("is {} for spring {}", values[s], s);
+    }
+    return {};
+}
+
+int checked_count(std::uint64_t word, std::string_view name, const std::string& source)
+{
+    if (word > std::uint64_t(std::numeric_limits<int>::max())) {
+        throw Error("{}: {} is {}, more than any run has", source, name, word);
+    }
+    return int(word);
+}
+
+}  // namespace
+
+std::string state_fault(const TrainState& state)
+{
+    if (state.iteration < 0) return fmt::format("iteration {} is negative", state.iteration);
+    if (state.best_iteration < 0 || state.best_iteration > state.iteration) {
+        return fmt::format("best_iteration {} is not between 0 and iteration {}",
+                           state.best_iteration, state.iteration);
+    }
+    for (const auto& field : kScalars) {
+        const double value = state.*field.values;
+        if (!std::isfinite(value)) return fmt::format("{} is {}", field.name, value);
+    }
+    const std::size_t kinds = state.parameters.size();
+    if (kinds == 0) return "parameters has no kinds";
+    const std::size_t springs = state.parameters[0].size();
+    for (const auto& field : kArrays) {
+        const SpringParameters& all = state.*field.values;
+        if (all.size() != kinds) {
+            return fmt::format("{} has {} kinds, but parameters has {}", field.name, all.size(),
+                               kinds);
+        }
+        for (std::size_t kind = 0; kind < kinds; ++kind) {
+            const std::string fault = values_fault(all[kind], springs);
+            if (!fault.empty()) return fmt::format("{} of kind {} {}", field.name, kind, fault);
+        }
+    }
+    return {};
+}
+
+std::string encode_checkpoint(const TrainState& state)
+{
+    const std::size_t kinds = state.parameters.size(), springs = state.parameters[0].size();
+    std::string content;
+    content.reserve(kFixedBytes + springs * spring_bytes(kinds));
+    put(content, std::uint64_t(state.iteration));
+    put(content, std::uint64_t(state.best_iteration));
+    put(content, std::uint64_t(springs));
+    put(content, std::uint64_t(kinds));
+    for (const auto& field : kScalars) put(content, state.*field.values);
+    for (const auto& field : kArrays) {
+        for (const auto& kind : state.*field.values) {
+            for (const double value : kind) put(content, value);
+        }
+    }
+    std::string bytes(kMagic);
+    put(bytes, kCheckpointVersion);
+    put(bytes, std::uint64_t(content.size()));
+    put(bytes, checksum(content));
+    return bytes + content;
+}
+
+TrainState decode_checkpoint(std::string_view bytes, const std::string& source)
+{
+    const std::string_view content = checked_content(bytes, source);
+    if (content.size() < kFixedBytes) {
+        throw Error("{}: {} bytes after the header, but a state has at least {}", source,
+                    content.size(), kFixedBytes);
+    }
+    Words words(content);
+    TrainState state;
+    state.iteration = checked_count(words.next(), "iteration", source);
+    state.best_iteration = checked_count(words.next(), "best_iteration", source);
+    const std::uint64_t springs = words.next(), kinds = words.next();
+    if (kinds < 1 || kinds > kMostKinds) {
+        throw Error("{}: {} kinds of parameters; 1 to {} can be read", source, kinds, kMostKinds);
+    }
+    const std::size_t array_bytes = content.size() - kFixedBytes;
+    // By division: the product could overflow. Nothing is allocated before the bytes are there.
+    if (array_bytes % spring_bytes(kinds) != 0 || array_bytes / spring_bytes(kinds) != springs) {
+        throw Error("{}: {} springs of {} bytes each, but there are {} bytes for them", source,
+                    springs, spring_bytes(kinds), array_bytes);
+    }
+    for (const auto& field : kScalars) state.*field.values = words.next_double();
+    for (const auto& field : kArrays) {
+        (state.*field.values).assign(kinds, std::vector<double>(springs));
+        for (auto& kind : state.*field.values) {
+            for (double& value : kind) value = words.next_double();
+        }
+    }
+    if (const std::string fault = state_fault(state); !fault.empty()) {
+        throw Error("{}: {}", source, fault);
+    }
+    return state;
+}
+
+}  // namespace springtime

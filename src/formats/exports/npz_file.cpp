@@ -1,0 +1,116 @@
+#include "formats/exports/npz_file.h"
+
+#include <fmt/format.h>
+#include <zip.h>
+
+#include <algorithm>
+
+#include "formats/text_file.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path arrays_path(fs::path path)
+{
+    path += ".arrays";
+    return path;
+}
+
+struct DiscardZip {
+    void operator()(zip_t* zip) const { zip_discard(zip); }
+};
+using Zip = std::unique_ptr<zip_t, DiscardZip>;
+
+[[noreturn]] void fail_zip(const fs::path& path, const char* reason)
+{
+    throw Error("{}: cannot be written ({}); check permissions and free space, or name another",
+                path.string(), reason);
+}
+
+// Same numbers, same bytes: no time of day, but the first that a ZIP knows.
+void add_entry(zip_t* zip, const fs::path& path, const std::string& name, zip_source_t* source)
+{
+    constexpr zip_uint16_t kFirstDay = (1 << 5) | 1;  // 1 January 1980
+    const zip_int64_t index =
+        source ? zip_file_add(zip, (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
+    if (index < 0) {
+        zip_source_free(source);
+        fail_zip(path, zip_strerror(zip));
+    }
+    if (zip_set_file_compression(zip, zip_uint64_t(index), ZIP_CM_STORE, 0) != 0 ||
+        zip_file_set_dostime(zip, zip_uint64_t(index), 0, kFirstDay, 0) != 0) {
+        fail_zip(path, zip_strerror(zip));
+    }
+}
+
+}  // namespace
+
+std::string npy_header(std::string_view type, const std::vector<std::size_t>& shape)
+{
+    constexpr std::size_t kPreamble = 10, kAlign = 64;
+    // A tuple of one needs its comma.
+    std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   type, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+    const std::size_t used = kPreamble + dict.size() + 1;
+    dict.append((kAlign - used % kAlign) % kAlign, ' ');
+    dict.push_back('\n');
+    std::string header("\x93NUMPY\x01\x00", 8);
+    header.push_back(static_cast<char>(dict.size() & 255));
+    header.push_back(static_cast<char>(dict.size() >> 8));
+    return header + dict;
+}
+
+NpzFile::NpzFile(const fs::path& path) : path_(path), folder_(arrays_path(path)) {}
+
+NpzFile::~NpzFile()
+{
+    if (published_) return;
+    std::error_code ignored;
+    fs::remove(part_path(path_), ignored);
+}
+
+void NpzFile::add(const std::string& name, std::string_view type,
+                  const std::vector<std::size_t>& shape, std::string_view bytes)
+{
+    arrays_.push_back({name, npy_header(type, shape).append(bytes), nullptr});
+}
+
+void NpzFile::begin(const std::string& name, std::string_view type,
+                    const std::vector<std::size_t>& shape)
+{
+    arrays_.push_back({name, {}, std::make_unique<PartFile>(folder_.file(name + ".npy"))});
+    arrays_.back().file->write(npy_header(type, shape));
+}
+
+void NpzFile::append(const std::string& name, std::string_view bytes)
+{
+    const auto found = std::find_if(arrays_.begin(), arrays_.end(),
+                                    [&](const Array& array) { return array.name == name; });
+    found->file->write(bytes);
+}
+
+void NpzFile::publish()
+{
+    for (const Array& array : arrays_) {
+        if (array.file) array.file->publish();
+    }
+    int code = 0;
+    Zip zip(zip_open(part_path(path_).c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+    if (!zip) fail_zip(path_, "no ZIP archive can be opened there");
+    for (const Array& array : arrays_) {
+        zip_source_t* const source =
+            array.file ? zip_source_file(zip.get(), array.file->path().c_str(), 0, -1)
+                       : zip_source_buffer(zip.get(), array.bytes.data(), array.bytes.size(), 0);
+        add_entry(zip.get(), path_, array.name, source);
+    }
+    if (zip_close(zip.get()) != 0) fail_zip(path_, zip_strerror(zip.get()));
+    zip.release();
+    publish_part(path_);
+    published_ = true;
+}
+
+}  // namespace springtime

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/exports/part_file.h"
+
+namespace springtime {
+
+// NumPy arrays in one file: a ZIP of .npy files, stored without compression. Arrays may be larger
+// than memory: the long ones wait in a folder PATH.arrays.part until all is packed.
+class NpzFile {
+  public:
+    explicit NpzFile(const std::filesystem::path& path);
+    ~NpzFile();
+    NpzFile(const NpzFile&) = delete;
+    NpzFile& operator=(const NpzFile&) = delete;
+
+    // `type` as NumPy writes it: "<f4", "<f8", "<i4".
+    void add(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
+             std::string_view bytes);
+    // One whose bytes come in pieces; they have to be as many as the shape says.
+    void begin(const std::string& name, std::string_view type,
+               const std::vector<std::size_t>& shape);
+    void append(const std::string& name, std::string_view bytes);
+
+    void publish();
+
+  private:
+    struct Array {
+        std::string name, bytes;         // of a short one, with its header
+        std::unique_ptr<PartFile> file;  // of a long one
+    };
+
+    std::filesystem::path path_;
+    PartFolder folder_;
+    std::vector<Array> arrays_;
+    bool published_ = false;
+};
+
+// What stands before the numbers in a .npy file of version 1.
+std::string npy_header(std::string_view type, const std::vector<std::size_t>& shape);
+
+}  // namespace springtime

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+#include "springtime/cloth.h"
+
+namespace springtime {
+
+struct ObjWish {
+    bool gaps = false;  // NaN says that a point was not seen; else it is no number
+    bool faces = true;  // else points only
+};
+
+// The points and faces of a Wavefront OBJ file, as triangles; `source` names it in messages. Throws
+// Error for lines that cannot be read, not for lines that are not there.
+TriangleMesh parse_obj(std::string_view text, std::string_view source, const ObjWish& wish);
+
+}  // namespace springtime

@@ -1,0 +1,239 @@
+#include "springtime/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "formats/checkpoint.h"
+#include "formats/text_file.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kConfig = "config.toml";
+constexpr const char* kLog = "log.jsonl";
+constexpr std::array kCheckpoints{"checkpoint-a.bin", "checkpoint-b.bin"};
+
+// ---- The two checkpoints of a folder
+
+struct Slot {
+    fs::path path;
+    std::optional<TrainState> state;
+    std::string fault;  // why the file is refused; without state and fault, there is none
+};
+
+Slot read_slot(const fs::path& path)
+{
+    Slot slot{path, {}, {}};
+    std::error_code ignored;  // what cannot be looked at cannot be read either, and says so then
+    const fs::file_status status = fs::status(path, ignored);
+    if (status.type() == fs::file_type::not_found) return slot;
+    try {
+        if (fs::exists(status) && !fs::is_regular_file(status)) {
+            throw Error("{}: is no plain file", path.string());
+        }
+        slot.state = decode_checkpoint(read_text(path), path.string());
+    } catch (const Error& error) {
+        slot.fault = error.what();
+    }
+    return slot;
+}
+
+std::array<Slot, 2> read_slots(const fs::path& folder)
+{
+    return {read_slot(folder / kCheckpoints[0]), read_slot(folder / kCheckpoints[1])};
+}
+
+// Where a state of this iteration goes: over the same iteration, else where nothing usable is,
+// else over the older one. Damaged files count as nothing, so that the last good one survives.
+fs::path slot_to_write(const std::array<Slot, 2>& slots, int iteration)
+{
+    for (const Slot& slot : slots) {
+        if (slot.state && slot.state->iteration > iteration) {
+            throw Error(
+                "{}: is of iteration {}, ahead of iteration {} which was to be stored; "
+                "resume the run from it, or begin a new run in another folder",
+                slot.path.string(), slot.state->iteration, iteration);
+        }
+    }
+    for (const Slot& slot : slots) {
+        if (slot.state && slot.state->iteration == iteration) return slot.path;
+    }
+    for (const Slot& slot : slots) {
+        if (!slot.state) return slot.path;
+    }
+    const bool first_is_older = slots[0].state->iteration < slots[1].state->iteration;
+    return slots[first_is_older ? 0 : 1].path;
+}
+
+// ---- Log
+
+// Null for what is not finite: JSON has no word for it.
+std::string log_line(const TrainLog& log)
+{
+    using json = nlohmann::ordered_json;
+    json line;
+    line["iteration"] = log.iteration;
+    line["round"] = log.round;
+    line["pass"] = log.pass;
+    line["loss"] = {{"total", log.loss.total},
+                    {"force", log.loss.force},
+                    {"impulse", log.loss.impulse},
+                    {"position", log.loss.position},
+                    {"negativity", log.loss.negativity}};
+    line["gradient_norm"] = log.gradient_norm;
+    for (std::size_t kind = 0; kind < log.bounds.size(); ++kind) {
+        const json bounds = {{"min", log.bounds[kind].low}, {"max", log.bounds[kind].high}};
+        if (kind == 0) line["stiffness"] = bounds;
+        if (kind == 1) line["damping"] = bounds;
+        if (kind > 1) line["further"].push_back(bounds);
+    }
+    line["validation_rmse"] = log.validation_rmse < 0 ? json() : json(log.validation_rmse);
+    line["seconds"] = log.seconds;
+    return line.dump() + "\n";
+}
+
+// The iteration a line of the log is of; nothing when it is no such line.
+std::optional<std::int64_t> line_iteration(std::string_view line)
+{
+    const auto value = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+    if (!value.is_object()) return {};
+    const auto found = value.find("iteration");
+    if (found == value.end() || !found->is_number_integer()) return {};
+    return found->get<std::int64_t>();
+}
+
+// Lines before the iteration. Only the last line may be torn.
+std::string lines_before(std::string_view text, int iteration, const fs::path& path)
+{
+    std::string kept;
+    for (int number = 1; !text.empty(); ++number) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const auto of = line_iteration(line);
+        if (!of && !text.empty()) {
+            throw Error("{}: line {} is no log of an iteration; repair or remove that line",
+                        path.string(), number);
+        }
+        if (of && *of < iteration) kept.append(line).push_back('\n');
+    }
+    return kept;
+}
+
+// ---- Folder
+
+// Throws Error when a new run would mix with what is there.
+void check_no_run(const fs::path& folder)
+{
+    std::error_code ignored;
+    if (fs::exists(folder / kConfig, ignored)) {
+        throw Error("{}: already holds a run; resume it, or name another folder", folder.string());
+    }
+    for (const char* name : {kLog, kCheckpoints[0], kCheckpoints[1]}) {
+        const fs::path path = folder / name;
+        // An empty log is what an interrupted create() leaves.
+        const bool unused = std::string_view(name) == kLog && fs::is_empty(path, ignored);
+        if (!fs::exists(path, ignored) || unused) continue;
+        throw Error("{}: holds {} of an earlier run, but no {}; remove it, or name another folder",
+                    folder.string(), name, kConfig);
+    }
+}
+
+}  // namespace
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {}
+
+bool RunFolder::exists() const
+{
+    std::error_code ignored;
+    return fs::is_regular_file(path_ / kConfig, ignored);
+}
+
+void RunFolder::create(const std::string& config)
+{
+    if (path_.empty()) throw Error("run folder: the name is empty; give one");
+    std::error_code status;
+    if (fs::exists(path_, status) && !fs::is_directory(path_, status)) {
+        throw Error("{}: is a file; name a folder", path_.string());
+    }
+    fs::create_directories(path_, status);
+    if (status) {
+        throw Error("{}: cannot be made ({}); check the folder it is to be in, or name another",
+                    path_.string(), status.message());
+    }
+    check_no_run(path_);
+    write_text(path_ / kLog, "");
+    write_text(path_ / kConfig, config);  // last: it is what makes the folder a run
+}
+
+std::string RunFolder::config() const
+{
+    if (!exists()) {
+        throw Error("{}: holds no run, for there is no {}; name the folder of a run",
+                    path_.string(), kConfig);
+    }
+    return read_text(path_ / kConfig);
+}
+
+void RunFolder::append_log(const TrainLog& log)
+{
+    append_text(path_ / kLog, log_line(log));
+}
+
+void RunFolder::cut_log(int iteration)
+{
+    const fs::path path = path_ / kLog;
+    std::error_code ignored;
+    if (fs::status(path, ignored).type() == fs::file_type::not_found) return;
+    write_text(path, lines_before(read_text(path), iteration, path));
+}
+
+void RunFolder::write_checkpoint(const TrainState& state)
+{
+    if (const std::string fault = state_fault(state); !fault.empty()) {
+        throw Failure("{}: iteration {} cannot be stored: {}; the checkpoints before it are kept",
+                      path_.string(), state.iteration, fault);
+    }
+    write_text(slot_to_write(read_slots(path_), state.iteration), encode_checkpoint(state));
+}
+
+bool RunFolder::has_checkpoint() const
+{
+    return std::any_of(kCheckpoints.begin(), kCheckpoints.end(),
+                       [&](const char* name) { return fs::exists(path_ / name); });
+}
+
+std::optional<TrainState> RunFolder::read_checkpoint(std::vector<std::string>& remarks) const
+{
+    std::array<Slot, 2> slots = read_slots(path_);
+    Slot* newest = nullptr;
+    std::vector<std::string> faults;
+    for (Slot& slot : slots) {
+        if (!slot.fault.empty()) faults.push_back(slot.fault);
+        if (!slot.state) continue;
+        if (!newest || slot.state->iteration > newest->state->iteration) newest = &slot;
+    }
+    if (!newest && faults.empty()) return {};
+    if (!newest) {
+        throw Error(
+            "{}; no checkpoint is left: put back a good copy, or begin a new run in "
+            "another folder",
+            fmt::join(faults, "; "));
+    }
+    for (const std::string& fault : faults) {
+        remarks.push_back(fmt::format("{}; {} of iteration {} is used instead", fault,
+                                      newest->path.filename().string(), newest->state->iteration));
+    }
+    return std::move(newest->state);
+}
+
+}  // namespace springtime

@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "formats/tracks/csv_columns.h"
+#include "formats/tracks/csv_readers.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+using Role = CsvColumn::Role;
+
+// Columns of coordinates whose order is to be found, and the one that tells the time.
+struct UnnamedColumns {
+    std::vector<std::size_t> data;
+    std::optional<std::size_t> frame, time;
+    std::optional<double> time_unit;  // [s]
+};
+
+enum class Layout { wide, blocks };
+
+// Where among `count` points' columns a coordinate is.
+std::size_t place_of(Layout layout, std::size_t count, std::size_t point, std::size_t axis)
+{
+    return layout == Layout::wide ? 3 * point + axis : axis * count + point;
+}
+
+// A header may name time and frame and only number the rest: data0, data1, ...
+UnnamedColumns columns_of_header(const CsvOpening& opening, const std::string& source)
+{
+    UnnamedColumns found;
+    const std::vector<CsvColumn> names = read_column_names(opening.header);
+    for (std::size_t c = 0; c < names.size(); ++c) {
+        const std::string& name = opening.header[c];
+        if (names[c].role == Role::time && !found.time) {
+            found.time = c;
+            found.time_unit = names[c].unit;
+        } else if (names[c].role == Role::frame && !found.frame) {
+            found.frame = c;
+        } else if (!name.empty() && name.back() >= '0' && name.back() <= '9' &&
+                   !opening.has_text[c]) {
+            found.data.push_back(c);
+        }
+    }
+    if (found.data.size() < 3) {
+        throw Error(
+            "{}: no coordinates among the columns, the first of which is '{}'; name them"
+            " x1,y1,z1,x2,... or frame,point,x,y,z",
+            source, shown(opening.header[0]));
+    }
+    return found;
+}
+
+// 3 N numbers, with a frame or time before them, or both.
+UnnamedColumns columns_without_header(const CsvOpening& opening)
+{
+    UnnamedColumns found;
+    const std::size_t leading = opening.column_count % 3;
+    if (leading == 1) {
+        (opening.is_whole(0) && !(opening.first_value(0) > 1e11) ? found.frame : found.time) = 0;
+    } else if (leading == 2) {
+        const bool frame_first = opening.is_whole(0) || !opening.is_whole(1);
+        found.frame = frame_first ? 0 : 1;
+        found.time = frame_first ? 1 : 0;
+    }
+    for (std::size_t c = leading; c < opening.column_count; ++c) found.data.push_back(c);
+    return found;
+}
+
+void check_columns(const UnnamedColumns& columns, const CsvOpening& opening,
+                   const std::string& source)
+{
+    for (const auto& leading : {columns.frame, columns.time}) {
+        if (!leading || opening.is_ascending(*leading)) continue;
+        if (!opening.header.empty()) continue;
+        throw Error(
+            "{}: {} columns, which is no multiple of 3, and {} does not ascend as frames"
+            " or times do; x, y and z are needed for every point",
+            source, opening.column_count, opening.column_text(*leading));
+    }
+    if (columns.data.size() % 3 != 0 || columns.data.empty()) {
+        throw Error(
+            "{}: {} columns of coordinates; x, y and z are needed for every point, which"
+            " makes a multiple of 3",
+            source, columns.data.size());
+    }
+}
+
+// Rows of the sample that differ from the one before: motion stands still in a duplicate.
+std::vector<std::size_t> distinct_rows(const CsvOpening& opening, const UnnamedColumns& columns)
+{
+    std::vector<std::size_t> rows;
+    for (std::size_t row = 0; row < opening.sample_rows(); ++row) {
+        const auto same = [&](std::size_t c) {
+            return opening.value(row, c) == opening.value(rows.back(), c);
+        };
+        if (rows.empty() || !std::all_of(columns.data.begin(), columns.data.end(), same)) {
+            rows.push_back(row);
+        }
+    }
+    return rows;
+}
+
+// The correlation, about zero, of two series.
+struct Correlation {
+    double first = 0, second = 0, product = 0;  // sums of squares and of products
+
+    void add(double a, double b)
+    {
+        first += a * a;
+        second += b * b;
+        product += a * b;
+    }
+    double value() const
+    {
+        return first == 0 || second == 0 ? 0 : product / std::sqrt(first * second);
+    }
+};
+
+// How well, from 0 to 1, the second half of the columns are the velocities of the first: what a
+// number grew by over `lag` rows goes with the sum of the other (by the trapezoidal rule), and more
+// so than with what the other grew by, as in points that fall together. 1 when nothing moves and
+// all of the second half is zero.
+double velocity_match(const CsvOpening& opening, const UnnamedColumns& columns,
+                      const std::vector<std::size_t>& rows, std::size_t lag)
+{
+    const std::size_t half = columns.data.size() / 2;
+    Correlation with_sum, with_growth;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < half; ++i) {
+        const std::size_t x = columns.data[i], v = columns.data[half + i];
+        for (std::size_t from = 0; from + lag < rows.size(); from += lag) {
+            const auto growth = [&](std::size_t c) {
+                return opening.value(rows[from + lag], c) - opening.value(rows[from], c);
+            };
+            double sum = 0;
+            for (std::size_t r = from; r < from + lag; ++r) {
+                sum += 0.5 * (opening.value(rows[r], v) + opening.value(rows[r + 1], v));
+            }
+            if (std::isnan(sum + growth(x))) continue;
+            ++count;
+            with_sum.add(growth(x), sum);
+            with_growth.add(growth(x), growth(v));
+        }
+    }
+    if (count > 0 && with_sum.first == 0 && with_sum.second == 0) return 1;
+    return with_sum.value() > with_growth.value() ? with_sum.value() : 0;
+}
+
+bool has_velocities(const CsvOpening& opening, const UnnamedColumns& columns)
+{
+    if (columns.data.size() % 6 != 0) return false;
+    const std::vector<std::size_t> rows = distinct_rows(opening, columns);
+    if (rows.size() < 2) return false;
+    // Neighbouring rows of noisy places say little, distant ones more. Of 376 sheets that swing or
+    // fall, 4 to 200 rows at 30 to 120 Hz with 0.5 mm of noise, this tells all but 2 % of those
+    // with velocities (they hardly move) and all but 0.1 % of those without.
+    constexpr double kLeastMatch = 0.8;
+    const std::size_t distant = std::max<std::size_t>(1, rows.size() / 4);
+    return velocity_match(opening, columns, rows, 1) > kLeastMatch ||
+           velocity_match(opening, columns, rows, distant) > kLeastMatch;
+}
+
+// Small for the right reading of one row. Two things are peculiar to it: neighbours in the list are
+// near each other on a sheet, and each axis has a mean and a spread of its own (a sheet is flat),
+// while a wrong reading mixes the axes. The first is the logarithm of the mean distance between
+// consecutive points, the second the mean one of the standard deviations; both change alike with
+// the unit. NaN when points are missing throughout.
+double disorder(const CsvOpening& opening, const UnnamedColumns& columns, std::size_t count,
+                Layout layout, std::size_t row)
+{
+    const auto at = [&](std::size_t point, std::size_t axis) {
+        return opening.value(row, columns.data[place_of(layout, count, point, axis)]);
+    };
+    double distances = 0, total = 0;
+    std::size_t steps = 0;
+    for (std::size_t p = 0; p + 1 < count; ++p) {
+        const double distance =
+            std::hypot(at(p + 1, 0) - at(p, 0), at(p + 1, 1) - at(p, 1), at(p + 1, 2) - at(p, 2));
+        if (std::isnan(distance)) continue;
+        distances += distance;
+        ++steps;
+    }
+    std::array<double, 3> variance{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        double sum = 0, squares = 0, found = 0;
+        for (std::size_t p = 0; p < count; ++p) {
+            const double x = at(p, axis);
+            if (std::isnan(x)) continue;
+            ++found;
+            sum += x;
+            squares += x * x;
+        }
+        variance[axis] = std::max(0.0, squares / found - (sum / found) * (sum / found));
+        total += variance[axis];
+    }
+    const double least = 1e-6 * total;  // perfectly flat is not infinitely likely
+    double spreads = 0;
+    for (const double v : variance) spreads += 0.5 * std::log(v + least) / 3;
+    return std::log(distances / double(steps)) + spreads;
+}
+
+// Which reading of the first rows has less disorder; none when they do not tell.
+std::optional<Layout> likely_layout(const CsvOpening& opening, const UnnamedColumns& columns,
+                                    std::size_t count)
+{
+    constexpr std::size_t kRows = 20;
+    double lead = 0;  // of blocks
+    std::size_t used = 0;
+    for (std::size_t row = 0; row < opening.sample_rows() && used < kRows; ++row) {
+        const double difference = disorder(opening, columns, count, Layout::wide, row) -
+                                  disorder(opening, columns, count, Layout::blocks, row);
+        if (!std::isfinite(difference)) continue;
+        lead += difference;
+        ++used;
+    }
+    if (used == 0 || lead == 0) return std::nullopt;
+    return lead > 0 ? Layout::blocks : Layout::wide;
+}
+
+Layout choose_layout(const CsvOpening& opening, const UnnamedColumns& columns,
+                     const std::string& layout, TrackInfo& info)
+{
+    const char* velocities = info.velocities ? ", then velocities" : "";
+    if (layout == "wide" || layout == "blocks" || info.point_count == 1) {
+        if (info.velocities) {
+            info.remarks.push_back(
+                "The second half of the columns was taken for velocities; name the columns if it is"
+                " not.");
+        }
+        return layout == "blocks" ? Layout::blocks : Layout::wide;
+    }
+    const std::optional<Layout> found = likely_layout(opening, columns, info.point_count);
+    const Layout chosen = found.value_or(Layout::wide);
+    info.remarks.push_back(fmt::format(
+        "Columns have no names{}: they were taken for {} points, {}{}; give --layout {}"
+        " or name the columns if that is wrong.",
+        found ? "" : " and the first rows do not tell their order", info.point_count,
+        chosen == Layout::wide ? "x, y, z of one after the other" : "all x, then all y, then all z",
+        velocities, chosen == Layout::wide ? "blocks" : "wide"));
+    return chosen;
+}
+
+void set_clock(const UnnamedColumns& columns, const CsvOpening& opening, TablePlan& plan)
+{
+    if (columns.time) {
+        plan.clock = CsvClock::of_times(columns.time_unit, opening.first_value(*columns.time),
+                                        plan.info.remarks);
+        plan.info.times = true;
+        plan.target[*columns.time] = plan.clock_target();
+    } else if (columns.frame) {
+        plan.clock = CsvClock::of_frames();
+        plan.target[*columns.frame] = plan.clock_target();
+    }
+}
+
+}  // namespace
+
+TablePlan plan_unnamed_csv(const CsvOpening& opening, const std::string& layout,
+                           const std::string& source)
+{
+    const UnnamedColumns columns = opening.header.empty() ? columns_without_header(opening)
+                                                          : columns_of_header(opening, source);
+    check_columns(columns, opening, source);
+    TablePlan plan;
+    TrackInfo& info = plan.info;
+    info.source = source;
+    info.velocities = has_velocities(opening, columns);
+    info.point_count = columns.data.size() / (info.velocities ? 6 : 3);
+    const Layout chosen = choose_layout(opening, columns, layout, info);
+    info.format = chosen == Layout::wide ? "wide CSV" : "grid CSV";
+    plan.target.assign(opening.column_count, kPassedOver);
+    const std::size_t half = 3 * info.point_count;
+    for (std::size_t p = 0; p < info.point_count; ++p) {
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::size_t place = place_of(chosen, info.point_count, p, std::size_t(axis));
+            plan.target[columns.data[place]] = plan.position_target(p, axis);
+            if (info.velocities) {
+                plan.target[columns.data[half + place]] = plan.velocity_target(p, axis);
+            }
+        }
+    }
+    set_clock(columns, opening, plan);
+    return plan;
+}
+
+}  // namespace springtime

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "springtime/geometry.h"
+
+namespace springtime {
+
+struct Bounds {
+    Vec3d low, high;  // [m]
+};
+
+inline Bounds bounds_of(const std::vector<Vec3d>& points)
+{
+    Bounds bounds{points.front(), points.front()};
+    for (const Vec3d& p : points) {
+        for (int axis = 0; axis < 3; ++axis) {
+            bounds.low[axis] = std::min(bounds.low[axis], p[axis]);
+            bounds.high[axis] = std::max(bounds.high[axis], p[axis]);
+        }
+    }
+    return bounds;
+}
+
+// As long as the area of the triangle [m^2], on the side from which its corners turn left.
+inline Vec3d area_vector(const Vec3d& a, const Vec3d& b, const Vec3d& c)
+{
+    return 0.5 * cross(b - a, c - a);
+}
+
+inline std::string place_text(const Vec3d& p)
+{
+    return fmt::format("({:.6g}, {:.6g}, {:.6g})", p.x, p.y, p.z);
+}
+
+// Of length one at each point, mean of the triangles there weighted by their areas; zero where that
+// is none.
+std::vector<Vec3d> vertex_normals(const std::vector<Vec3d>& points,
+                                  const std::vector<std::array<int, 3>>& triangles);
+
+// Throws Error naming `source` unless there are triangles, their corners exist and all points are
+// finite.
+void check_indices(const TriangleMesh& mesh, std::string_view source);
+
+}  // namespace springtime

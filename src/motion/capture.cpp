@@ -1,0 +1,87 @@
+#include "springtime/motion.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/triangle_search.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces)
+{
+    struct Piece {
+        std::size_t rollout, begin;
+    };
+    MotionSource cut;
+    cut.header = motion.header;
+    std::vector<Piece> table;
+    for (std::size_t r = 0; r < motion.frame_counts.size(); ++r) {
+        const std::size_t frames = motion.frame_counts[r];
+        if (pieces == 0 || frames < 2 * pieces) {
+            throw Error("capture: {} frames cannot be cut into {} pieces; each needs 2", frames,
+                        pieces);
+        }
+        for (std::size_t p = 0; p < pieces; ++p) {
+            const std::size_t begin = p * frames / pieces, end = (p + 1) * frames / pieces;
+            table.push_back({r, begin});
+            cut.frame_counts.push_back(end - begin);
+        }
+    }
+    cut.read = [read = motion.read, table](std::size_t piece, std::size_t first,
+                                           std::size_t count) {
+        return read(table[piece].rollout, table[piece].begin + first, count);
+    };
+    return cut;
+}
+
+std::size_t pieces_of_a_take(const MotionSource& motion)
+{
+    constexpr double kInAll = 5;
+    const std::vector<std::size_t>& frames = motion.frame_counts;
+    if (frames.empty()) return 1;
+    // A single rollout has to be cut; of several the windows of the linear solve need their length.
+    const double seconds = frames.size() == 1 ? 0.5 : 1;
+    const double each = std::ceil(seconds / motion.header.frame_interval() - 1e-6) + 1;
+    const double shortest = double(*std::min_element(frames.begin(), frames.end()));
+    const double most =
+        std::min(std::ceil(kInAll / double(frames.size())), std::floor(shortest / each));
+    return std::size_t(std::max(most, frames.size() == 1 ? 2.0 : 1.0));
+}
+
+std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest)
+{
+    if (rest.empty()) return std::nullopt;
+    double extent = 0;
+    for (const SheetPoint& x : rest) extent = std::max(extent, length(x - rest[0]));
+    const auto near = [&](double a, double b) { return std::abs(a - b) <= 1e-3 * extent; };
+    std::size_t cols = 1;
+    while (cols < rest.size() && near(rest[cols].v, rest[0].v)) ++cols;
+    const std::size_t rows = rest.size() / cols;
+    if (cols < 2 || rows < 2 || rows * cols != rest.size()) return std::nullopt;
+    const double du = (rest[cols - 1].u - rest[0].u) / double(cols - 1);
+    const double dv = (rest[cols * (rows - 1)].v - rest[0].v) / double(rows - 1);
+    if (!(du > 0 && dv > 0)) return std::nullopt;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+        const double u = rest[0].u + du * double(i % cols), v = rest[0].v + dv * double(i / cols);
+        if (!near(rest[i].u, u) || !near(rest[i].v, v)) return std::nullopt;
+    }
+    return Grid{int(rows), int(cols)};
+}
+
+Grid fitting_grid(const MotionHeader& header)
+{
+    constexpr int kLeastOwn = 3, kMostOwn = 64, kLeast = 4, kMost = 32;
+    if (const auto grid = regular_grid(header.rest)) {
+        const auto [least, most] = std::minmax(grid->rows, grid->cols);
+        if (least >= kLeastOwn && most <= kMostOwn) return *grid;
+    }
+    const double count = double(header.landmark_count());
+    const double aspect = header.sheet.length / header.sheet.width;
+    const auto side = [](double particles) {
+        return int(std::clamp(std::round(particles), double(kLeast), double(kMost)));
+    };
+    return {side(std::sqrt(count / aspect)), side(std::sqrt(count * aspect))};
+}
+
+}  // namespace springtime

@@ -1,0 +1,98 @@
+#include "motion/record.h"
+
+#include "sim/forces.h"
+#include "sim/obstacle_placement.h"
+#include "sim/stepper.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+void append(std::vector<float>& to, const std::vector<Vec3d>& from)
+{
+    for (const Vec3d& a : from) {
+        to.push_back(float(a.x));
+        to.push_back(float(a.y));
+        to.push_back(float(a.z));
+    }
+}
+
+// Where particles meet something, forces do not tell the acceleration and it is left out.
+void append_frame(Rollout& rollout, const State& state, const std::vector<Vec3d>& accelerations)
+{
+    ++rollout.frame_count;
+    append(rollout.position, state.position);
+    append(rollout.velocity, state.velocity);
+    append(rollout.acceleration, accelerations);
+}
+
+Rollout empty_rollout(const Handles& handles, std::size_t frames, std::size_t particles)
+{
+    Rollout rollout;
+    rollout.handles = handles;
+    rollout.position.reserve(3 * frames * particles);
+    rollout.velocity.reserve(3 * frames * particles);
+    rollout.acceleration.reserve(3 * frames * particles);
+    return rollout;
+}
+
+}  // namespace
+
+std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& options,
+                                  const std::vector<RolloutStart>& starts, std::size_t frames,
+                                  int stride, const std::function<bool()>& keep_going)
+{
+    check_contact(options);
+    const ForceTable<double> table(cloth, options.environment);
+    const auto stepper = make_batch_stepper(cloth, options);
+    std::vector<State> states;
+    std::vector<Handles> handles;
+    std::vector<Rollout> rollouts;
+    for (std::size_t lane = 0; lane < starts.size(); ++lane) {
+        handles.push_back(starts[lane].handles);
+        states.push_back(with_handles(starts[lane].state, handles[lane], options.dt));
+        rollouts.push_back(empty_rollout(handles[lane], frames, cloth.particle_count()));
+        stepper->load(static_cast<int>(lane), states[lane], handles[lane]);
+        stepper->store(static_cast<int>(lane), states[lane]);  // in the precision it runs in
+    }
+    for (std::size_t frame = 0; frame < frames; ++frame) {
+        if (frame > 0) {
+            auto report = advance_checked(*stepper, states, handles, stride, cloth, options.dt);
+            if (report) {
+                report->step += long(frame - 1) * stride;
+                throw Failure("{}", describe(*report, cloth, options));
+            }
+        }
+        for (std::size_t lane = 0; lane < starts.size(); ++lane) {
+            append_frame(rollouts[lane], states[lane],
+                         has_contact(options) ? std::vector<Vec3d>{}
+                                              : acceleration(table, handles[lane], states[lane]));
+        }
+        if (!keep_going()) return {};
+    }
+    return rollouts;
+}
+
+Recording record(Simulation& simulation, std::size_t frames, int stride,
+                 const ProgressHook& progress, const std::optional<RestRule>& rest)
+{
+    Recording recording;
+    std::optional<RestWatch> watch;
+    if (rest) watch.emplace(after_all_paths(*rest, simulation));
+    recording.rollout =
+        empty_rollout(simulation.handles(), frames, simulation.cloth().particle_count());
+    for (std::size_t frame = 0; frame < frames && !recording.stopped && !recording.settled;
+         ++frame) {
+        if (frame > 0) recording.blow_up = simulation.advance(stride);
+        if (recording.blow_up) break;
+        append_frame(
+            recording.rollout, simulation.state(),
+            has_contact(simulation.options()) ? std::vector<Vec3d>{} : simulation.acceleration());
+        recording.settled = watch && watch->settled(simulation.state());
+        recording.stopped = progress && !progress(double(frame + 1), double(frames));
+    }
+    return recording;
+}
+
+}  // namespace springtime
