@@ -198,7 +198,7 @@ TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
     EXPECT_EQ(cloth.springs.stiffness[0], 25);
     EXPECT_EQ(cloth.springs.family[0], SpringFamily::structural);
     EXPECT_FALSE(cloth.grid.has_value());
-    const Cloth softer = example("The first of them with a spring that is softer");
+    const Cloth softer = example("The first cloth with a spring that is softer");
     EXPECT_EQ(softer.springs.ranges[0].stiffness[0], 5);
     EXPECT_EQ(softer.springs.isotropic_damping[0], 0.02);
     EXPECT_EQ(softer.errors->parameters, (SpringParameters{{0.3}, {0.01}, {kInfinity}, {0.005}}));
