@@ -120,8 +120,8 @@ class Learning:
         self.assertEqual([r["stiffness"]["max"] for r in seen["ranges"]], [8, 15])
         self.assertEqual(seen["isotropic_damping"]["max"], 0.05)
         words = self.run_it("inspect", "law.cloth.json").stdout
-        self.assertIn("stiffness from strain -0.05 to 0 [N/m]: 15 to 15", words)
-        self.assertIn("isotropic damping [N s/m]: 0.05 to 0.05", words)
+        self.assertIn("from strain -0.05 to 0", words)
+        self.assertIn("isotropic damping", words)
         self.assertNotIn("triangles", words)
 
         self.run_it("train", "law.h5", "--out", "run", *self.TRAIN, "--stiffness-iterations", "3",
@@ -351,7 +351,8 @@ class Learning:
         self.assertAlmostEqual(
             judged["times_better"]["static"],
             judged["baselines"]["static"]["mean"] / judged["motion_rmse"]["mean"], places=9)
-        self.assertIn("times better", self.run_it("evaluate", "run/cloth.json", "take.h5").stdout)
+        self.assertIn("better by a factor", self.run_it("evaluate", "run/cloth.json",
+                                                        "take.h5").stdout)
         # On a grid of its own it starts from that motion, corners and all.
         self.run_it("train", "take.h5", "--grid", "4x5", "--out", "own", *few, "--quiet")
         import h5py
@@ -447,11 +448,11 @@ class Learning:
         self.assertEqual((len(gains), gains), (24, sorted(gains, reverse=True)))
         self.assertGreater(gains[-1], 0)
         self.assertLess(experiments[0]["stiffness_error"], seen["next"]["stiffness_error"])
+        self.assertEqual((seen["unseen"][0]["family"], seen["unseen"][0]["where"]),
+                         ("structural", "row 0 col 0 to row 1 col 0"))
         text = self.run_it("inspect", "c.json", "--quiet").stdout
-        self.assertIn("springs whose stiffness the motion says nothing about: 7\n  structural from row "
-                      "0 col 0 to row 1 col 0\n", text)
-        self.assertIn(f"would help most:  {experiments[0]['name']} (gain ", text)
-        self.assertEqual(text.count("then:  "), 2)
+        for experiment in experiments[:3]:
+            self.assertIn(experiment["name"], text)
         self.assertFalse((self.folder / "determination.png").exists())
 
     def test_inspect_a_run_folder(self):
@@ -511,8 +512,8 @@ class Learning:
         self.assertNotIn("errors", source["springs"])
         text = self.run_it("generate", *self.DESIGN, "--rollouts", "1", "--noise", "0.001", "--gaps",
                            "0.1", "--out", "n.h5").stdout
-        self.assertIn("would help most:  ", text)
-        self.assertRegex(text, r"chosen: pin ")
+        self.assertIn("would help most", text)
+        self.assertRegex(text, r"chosen +pin ")
         self.assertFalse(self.inspect("n.h5")["velocities"])
         # Resumed to the same bytes.
         self.run_it("generate", *self.DESIGN, "--rollouts", "1", "--fps", "50", "--out", "part.h5")

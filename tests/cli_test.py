@@ -64,13 +64,21 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
         text = self.run_it("--help").stdout
         for verb in ("generate", "simulate", "inspect", "export", "evaluate", "demo"):
             self.assertIn(verb, text)
-            page = self.run_it(verb, "--help").stdout
+            page = self.run_it(verb, "--help-all").stdout
             for flag in ("--config", "--seed", "--threads", "--device", "--quiet", "--json"):
                 self.assertIn(flag, page)
-        page = self.run_it("generate", "--help").stdout
-        for flag, default in (("--rollouts", "512"), ("--stride", "40"), ("--grid", "32x32"),
+        page = self.run_it("generate", "--help-all").stdout
+        for flag, default in (("--rollouts", "16"), ("--stride", "40"), ("--grid", "32x32"),
                               ("--seconds", "8"), ("--gravity", "0 -9.81 0"), ("--dt", "0.001")):
             self.assertRegex(page, rf"{flag} [^\n]*{re.escape(default)}")
+
+    def test_help_is_short_and_help_all_has_the_rest(self):
+        for verb in ("generate", "import", "train", "evaluate", "simulate", "inspect", "export",
+                     "demo"):
+            short, whole = (set(re.findall(r"^  (?:-h,)?(--[a-z-]+)", self.run_it(verb, flag).stdout,
+                                           re.MULTILINE)) for flag in ("--help", "--help-all"))
+            self.assertLess(short, whole)
+            self.assertLessEqual(len(short - {"--help", "--help-all", "--quiet", "--json"}), 14, verb)
 
     def test_bad_input_is_exit_code_2_with_a_message(self):
         for arguments, message in (
@@ -239,8 +247,8 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
         self.assertEqual(cloth["triangles"]["area_stiffness"]["max"], 300)
         self.assertEqual(cloth["triangles"]["damping_kind"], "strain")
         text = self.run_it("inspect", "m.cloth.json").stdout
-        for line in ("triangles  60", "hinges     79", "shear stiffness", "against strain"):
-            self.assertIn(line, text)
+        for word in ("triangles", "hinges", "shear stiffness", "strain"):
+            self.assertIn(word, text)
         # The same cloth, start and steps: the same bits.
         result = self.evaluate("m.cloth.json", "m.h5")
         self.assertEqual(result["motion_rmse"]["mean"], 0)
@@ -438,11 +446,11 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
         told = self.run_it("simulate", "m.cloth.json", "--obstacle", "floor", "--until-rest",
                            "--seconds", "20", "--self-distance", "auto", "--picture", "p.png")
         self.assertEqual((self.folder / "p.png").read_bytes()[1:4], b"PNG")
-        self.assertIn("settled after", told.stdout)
+        self.assertRegex(told.stdout, r"settled +yes")
         self.assertIn("below the level sheet", told.stderr)
         told = self.run_it("simulate", "m.cloth.json", "--until-rest", "--seconds", "1", "--out",
                            "falls.h5")
-        self.assertIn("not settled after 1 s", told.stdout)
+        self.assertRegex(told.stdout, r"settled +no")
 
     def test_a_moving_obstacle_carries_the_cloth(self):
         (self.folder / "lift.toml").write_text(
@@ -576,7 +584,7 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
                            "--truth", "m.cloth.json")
         self.assertIn("warning: this cloth is no better than the homogeneous network", text.stderr)
         for line in ("motion RMSE", "nothing moves", "moves with handles", "homogeneous network",
-                     "over time", "by rollout", "parameter RMSE", "bending"):
+                     "over time", "per rollout", "stiffness RMSE", "bending"):
             self.assertIn(line, text.stdout)
 
     def test_evaluate_warns_of_a_cloth_that_is_worse_than_nothing(self):
@@ -638,7 +646,15 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
         result = self.evaluate("stiff.cloth.json", "m.h5", "--substeps", "auto")
         self.assertLess(result["motion_rmse"]["mean"], result["baselines"]["static"]["mean"])
 
-    # ---- demo ------------------------------------------------------------------------------
+    # ---- reproduce and demo ----------------------------------------------------------------
+
+    def test_reproduce_says_how_to_get_its_program(self):
+        import shutil
+        alone = self.folder / "springtime"
+        shutil.copy(PROGRAM, alone)
+        result = subprocess.run([alone, "reproduce", "locking"], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("scripts/build", result.stderr)
 
     def test_reproduce_locking_and_drape(self):
         self.run_it("reproduce", "locking", "--scale", "smoke", "--out", "l", "--quiet")

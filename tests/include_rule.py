@@ -48,7 +48,7 @@ def violations(root):
         found.append(f"include/springtime: {len(headers)} headers, more than {MOST_PUBLIC_HEADERS}")
     files = [*root.glob("src/**/*.h"), *root.glob("src/**/*.cpp"), *root.glob("src/**/*.cu"),
              *root.glob("include/springtime/*.h"), *root.glob("apps/**/*.cpp"),
-             *root.glob("apps/**/*.h")]
+             *root.glob("apps/**/*.h"), *root.glob("experiments/*")]
     for path in files:
         inside = path.relative_to(root).parts
         for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -60,7 +60,7 @@ def violations(root):
                 continue
             include = match.group(1)
             target, backend = owner(include)
-            if inside[0] == "apps":
+            if inside[0] in ("apps", "experiments"):
                 good = "/" not in include or include.startswith("springtime/")
             elif inside[0] == "include":
                 home = PUBLIC.get(path.stem, "unlisted public header")

@@ -5,20 +5,22 @@
 
 namespace springtime::app {
 
-void add_camera(CLI::App& verb, CameraOptions& options)
+void add_camera(const Flags& flags, CameraOptions& options)
 {
-    verb.add_option("--fps", options.fps,
-                    "Frames per second, instead of --stride; the time step becomes the longest up "
-                    "to --dt of which a whole number makes a frame");
-    verb.add_flag("--positions-only", options.positions_only,
-                  "Store no velocities and no accelerations");
-    verb.add_option("--noise", options.noise,
-                    "Standard deviation of the noise on every coordinate [m], as a camera has it; "
-                    "implies --positions-only");
-    verb.add_option("--gaps", options.gaps,
-                    "Share of the landmarks that is missing in a frame; implies --positions-only");
-    verb.add_option("--gap-seconds", options.gap_seconds,
-                    "Mean length of a gap [s]; 0.25 unless given");
+    const Flags rare = flags.in("What a camera sees");
+    flags.add(
+        "--fps", options.fps,
+        "Frames per second, instead of --stride; the time step becomes the longest up to --dt "
+        "of which a whole number makes a frame");
+    rare.add_switch("--positions-only", options.positions_only,
+                    "Store no velocities and no accelerations");
+    flags.add(
+        "--noise", options.noise,
+        "Standard deviation of the noise on every coordinate [m], as a camera has it; implies "
+        "--positions-only");
+    rare.add("--gaps", options.gaps,
+             "Share of the landmarks that is missing in a frame; implies --positions-only");
+    rare.add("--gap-seconds", options.gap_seconds, "Mean length of a gap [s]; 0.25 unless given");
 }
 
 void check_camera(const CameraOptions& options, bool stride_given)

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "options.h"
+#include "springtime/generate.h"
 
 namespace springtime::app {
 
@@ -13,7 +14,7 @@ struct CameraOptions {
     bool positions_only = false;
 };
 
-void add_camera(CLI::App& verb, CameraOptions& options);
+void add_camera(const Flags& flags, CameraOptions& options);
 // Flags that contradict each other, or --stride beside them, must not be lost silently.
 void check_camera(const CameraOptions& options, bool stride_given);
 ObserveOptions observe_options(const CameraOptions& options);

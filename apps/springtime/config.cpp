@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include <toml++/toml.h>
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -11,12 +12,18 @@ namespace springtime::app {
 
 namespace {
 
+// Flags that are no settings.
+bool is_beside_settings(const std::string& name)
+{
+    return name == "help" || name == "help-all" || name == "config";
+}
+
 std::string key_list(const CLI::App& verb)
 {
     std::string keys;
     for (const CLI::Option* option : verb.get_options()) {
         const std::string name = option->get_single_name();
-        if (option->get_lnames().empty() || name == "help" || name == "config") continue;
+        if (option->get_lnames().empty() || is_beside_settings(name)) continue;
         keys += (keys.empty() ? "" : ", ") + name;
     }
     return keys;
@@ -148,10 +155,11 @@ std::string argument_value(const std::vector<std::string>& arguments, const std:
     return {};
 }
 
-std::vector<std::string> config_arguments(const CLI::App& verb, const std::string& text,
+std::vector<std::string> config_arguments(const Flags& flags, const std::string& text,
                                           const std::string& source,
                                           const std::vector<std::string>& given)
 {
+    const CLI::App& verb = flags.verb();
     toml::table table;
     try {
         table = toml::parse(text);
@@ -171,7 +179,7 @@ std::vector<std::string> config_arguments(const CLI::App& verb, const std::strin
                 throw Error("{}: no such table; tables are named like the verbs", where);
             }
             const CLI::Option* option = verb.get_option_no_throw("--" + key);
-            if (option == nullptr || key == "config" || key == "help") {
+            if (option == nullptr || is_beside_settings(key)) {
                 throw Error("{}: '{}' has no such setting; it has: {}", where, verb.get_name(),
                             key_list(verb));
             }
@@ -187,14 +195,13 @@ std::vector<std::string> config_arguments(const CLI::App& verb, const std::strin
     return arguments;
 }
 
-std::string merged_config(const CLI::App& verb, const std::vector<std::string>& without)
+std::string merged_config(const Flags& flags, const std::vector<std::string>& without)
 {
     std::string text;
-    for (const CLI::Option* option : verb.get_options()) {
+    for (const CLI::Option* option : flags.verb().get_options()) {
         const std::string name = option->get_single_name();
         const bool left_out = std::find(without.begin(), without.end(), name) != without.end();
-        if (option->get_lnames().empty() || left_out || name == "help" || name == "config")
-            continue;
+        if (option->get_lnames().empty() || left_out || is_beside_settings(name)) continue;
         if (option->count() == 0 && option->get_default_str().empty()) continue;
         text += fmt::format("{} = {}\n", name, toml_value(*option));
     }

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+#include "flags.h"
 
 namespace springtime::app {
 
 // Arguments that stand for the keys of a TOML text: its top level, and the table named like the
 // verb. Keys that `given` already sets on the command line are left out. Throws Error for text that
 // is not TOML and for keys the verb does not have.
-std::vector<std::string> config_arguments(const CLI::App& verb, const std::string& toml,
+std::vector<std::string> config_arguments(const Flags& flags, const std::string& toml,
                                           const std::string& source,
                                           const std::vector<std::string>& given);
 
@@ -20,7 +20,7 @@ bool has_argument(const std::vector<std::string>& arguments, const std::string& 
 
 // Every setting of a parsed verb that shapes its result, as TOML; `without` names those that
 // do not.
-std::string merged_config(const CLI::App& verb, const std::vector<std::string>& without);
+std::string merged_config(const Flags& flags, const std::vector<std::string>& without);
 
 // Throws Error naming the first setting that differs from what a file or folder was made with; the
 // one named `free` may.

@@ -18,7 +18,7 @@ struct DemoArguments {
     ClothOptions cloth;
     std::string out = "demo";
     double seconds = 8;
-    const CLI::App* app = nullptr;
+    std::optional<Flags> flags;
 };
 
 struct Row {
@@ -92,7 +92,7 @@ int run_demo(const DemoArguments& arguments)
 
     const MotionHeader header =
         header_for(cloth, options, kStride * substeps, arguments.common.seed, 1,
-                   merged_config(*arguments.app, {"out", "quiet", "json", "threads"}));
+                   merged_config(*arguments.flags, {"out", "quiet", "json", "threads"}));
     MotionWriter writer(folder / "rollout.h5", header);
     writer.append(recording.rollout);
     writer.finish();
@@ -137,15 +137,15 @@ int run_demo(const DemoArguments& arguments)
 Verb add_demo(CLI::App& root)
 {
     auto arguments = std::make_shared<DemoArguments>();
-    CLI::App* verb = root.add_subcommand("demo",
-                                         "Hang a sheet of varying stiffness by two corners "
-                                         "and draw what happens");
-    arguments->app = verb;
-    verb->add_option("--out", arguments->out, "Folder to write to")->type_name("FOLDER");
-    verb->add_option("--seconds", arguments->seconds, "How long [s]");
-    add_cloth(*verb, arguments->cloth);
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_demo(*arguments); }, {}};
+    const Flags flags = add_verb(root, "demo",
+                                 "Hang a sheet of varying stiffness by two corners "
+                                 "and draw what happens");
+    arguments->flags = flags;
+    flags.add("--out", arguments->out, "Folder to write to").type("FOLDER");
+    flags.add("--seconds", arguments->seconds, "How long [s]");
+    add_cloth(flags, arguments->cloth);
+    add_common(flags, arguments->common);
+    return {flags, [arguments] { return run_demo(*arguments); }, {}};
 }
 
 }  // namespace springtime::app

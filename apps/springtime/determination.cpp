@@ -9,21 +9,13 @@ namespace springtime::app {
 
 namespace {
 
-constexpr std::size_t kBest = 3;    // experiments that are told to people
-constexpr std::size_t kNamed = 20;  // unseen springs that are told to people
-constexpr int kCells = 8;           // of the map, along each side
-constexpr const char* kGap = "    ";
+constexpr int kCells = 8;  // of the map, along each side
 
 Grid map_cells(const Cloth& cloth)
 {
     if (!cloth.grid) return {kCells, kCells};
     const auto along = [](int particles) { return std::clamp(particles - 1, 1, kCells); };
     return {along(cloth.grid->rows), along(cloth.grid->cols)};
-}
-
-std::string percent_text(double share)
-{
-    return std::isinf(share) ? "--" : fmt::format("{:.3g}", 100 * share);
 }
 
 std::vector<double> of_family(const Cloth& cloth, const std::vector<double>& values,
@@ -36,106 +28,67 @@ std::vector<double> of_family(const Cloth& cloth, const std::vector<double>& val
     return chosen;
 }
 
-void print_families(const Cloth& cloth, const SpringParameters& relative)
+// By family, of one kind of parameter.
+Result families_result(const Cloth& cloth, const std::vector<double>& relative)
 {
-    fmt::print("relative standard errors [%]; --: not seen\n");
-    fmt::print("  {:<14}{:>8}{}{:^27}{}{:^27}\n", "", "", kGap, "stiffness", kGap, "damping");
-    const std::string heads = fmt::format("{:>9}{:>9}{:>9}", "median", "90 %", "worst");
-    fmt::print("  {:<14}{:>8}{}{}{}{}\n", "family", "springs", kGap, heads, kGap, heads);
+    Result result = Result::tree();
     for (const SpringFamily family : kSpringFamilies) {
-        const std::vector<double> stiffness = of_family(cloth, relative[0], family);
-        if (stiffness.empty()) continue;
-        fmt::print("  {:<14}{:>8}", name_of(family), stiffness.size());
-        for (const auto& values : {stiffness, of_family(cloth, relative[1], family)}) {
-            const ErrorSummary summary = summary_of(values);
-            fmt::print("{}{:>9}{:>9}{:>9}", kGap, percent_text(summary.median),
-                       percent_text(summary.ninth_decile), percent_text(summary.worst));
-        }
-        fmt::print("\n");
+        const std::vector<double> values = of_family(cloth, relative, family);
+        if (values.empty()) continue;
+        const ErrorSummary summary = summary_of(values);
+        Result row = Result::tree();
+        row.add("springs", summary.count);
+        row.add("unseen", summary.unseen);
+        row.add("median", summary.median).percent();
+        row.add("ninth_decile", summary.ninth_decile).percent();
+        row.add("worst", summary.worst).percent();
+        result.add(std::string(name_of(family)), row);
     }
+    return result;
 }
 
-void print_map(const Cloth& cloth, const std::vector<double>& relative)
+// Medians over the cells of the flat sheet, as rows.
+Result map_result(const Cloth& cloth, const std::vector<double>& relative)
 {
     const Grid cells = map_cells(cloth);
-    fmt::print("stiffness over the sheet, medians of cells [%], north at the top\n");
     const std::vector<double> medians = error_map(cloth, relative, cells);
-    for (std::size_t i = 0; i < medians.size(); ++i) {
-        fmt::print("{:>9}", std::isnan(medians[i]) ? "." : percent_text(medians[i]));
-        if ((i + 1) % std::size_t(cells.cols) == 0) fmt::print("\n");
+    Result rows = Result::list();
+    for (int r = 0; r < cells.rows; ++r) {
+        Result row = Result::list();
+        for (int c = 0; c < cells.cols; ++c) {
+            row.push(medians[std::size_t(r * cells.cols + c)]).percent();
+        }
+        rows.push(row);
     }
+    return rows;
 }
 
-std::string place_of(const Cloth& cloth, int particle)
+std::string particle_text(const Cloth& cloth, int particle)
 {
     if (!cloth.grid) return fmt::format("particle {}", particle);
     return fmt::format("row {} col {}", particle / cloth.grid->cols, particle % cloth.grid->cols);
 }
 
-// What the motion tells about why; empty where it is not known.
-std::string reason_of(const Cloth& cloth, const Determination& determination, int spring)
+// `held`: particles that are handles in all rollouts; empty where that is not known.
+Result unseen_result(const Cloth& cloth, const std::vector<bool>& held)
 {
-    if (determination.held.empty()) return {};
-    const auto [a, b] = cloth.springs.ends[spring];
-    return determination.held[a] && determination.held[b] ? "both ends are held in all rollouts"
-                                                          : "hardly ever stretched, or never seen";
-}
-
-void print_unseen(const Cloth& cloth, const Determination& determination)
-{
-    const std::vector<int>& unseen = determination.unseen;
-    fmt::print("springs whose stiffness the motion says nothing about: {}\n", unseen.size());
-    for (std::size_t i = 0; i < std::min(unseen.size(), kNamed); ++i) {
-        const auto [a, b] = cloth.springs.ends[unseen[i]];
-        const std::string reason = reason_of(cloth, determination, unseen[i]);
-        fmt::print("  {} from {} to {}{}{}\n", name_of(cloth.springs.family[unseen[i]]),
-                   place_of(cloth, a), place_of(cloth, b), reason.empty() ? "" : ": ", reason);
-    }
-    if (unseen.size() > kNamed) fmt::print("  and {} more\n", unseen.size() - kNamed);
-}
-
-nlohmann::json json_of(const ErrorSummary& summary)
-{
-    return {{"springs", summary.count},
-            {"unseen", summary.unseen},
-            {"median", summary.median},
-            {"ninth_decile", summary.ninth_decile},
-            {"worst", summary.worst}};
-}
-
-// By family, of one kind of parameter.
-nlohmann::json families_json(const Cloth& cloth, const std::vector<double>& relative)
-{
-    auto result = nlohmann::json::object();
-    for (const SpringFamily family : kSpringFamilies) {
-        const std::vector<double> values = of_family(cloth, relative, family);
-        if (!values.empty()) result[std::string(name_of(family))] = json_of(summary_of(values));
+    Result result = Result::list();
+    for (const int spring : unseen_springs(cloth)) {
+        const auto [a, b] = cloth.springs.ends[spring];
+        Result row = Result::tree();
+        row.add("spring", spring);
+        row.add("family", name_of(cloth.springs.family[spring]));
+        row.add("ends", std::vector<int>{a, b}).data_only();
+        row.add("where", particle_text(cloth, a) + " to " + particle_text(cloth, b));
+        Result reason;
+        if (!held.empty()) {
+            reason = held[a] && held[b] ? "both ends are held in all rollouts"
+                                        : "hardly ever stretched, or never seen";
+        }
+        row.add("reason", reason);
+        result.push(row);
     }
     return result;
-}
-
-nlohmann::json unseen_json(const Cloth& cloth, const Determination& determination)
-{
-    auto result = nlohmann::json::array();
-    for (const int spring : determination.unseen) {
-        const std::string reason = reason_of(cloth, determination, spring);
-        result.push_back({{"spring", spring},
-                          {"ends", cloth.springs.ends[spring]},
-                          {"reason", reason.empty() ? nlohmann::json() : nlohmann::json(reason)}});
-    }
-    return result;
-}
-
-// The map as rows of cells.
-nlohmann::json map_json(const Cloth& cloth, const std::vector<double>& relative)
-{
-    const Grid cells = map_cells(cloth);
-    const std::vector<double> medians = error_map(cloth, relative, cells);
-    auto rows = nlohmann::json::array();
-    for (auto at = medians.begin(); at != medians.end(); at += cells.cols) {
-        rows.push_back(std::vector<double>(at, at + cells.cols));
-    }
-    return rows;
 }
 
 }  // namespace
@@ -150,79 +103,67 @@ std::vector<Experiment> ranked_experiments(const Cloth& cloth, const DesignOptio
                             [&](double share) { return bar.show(100 * share, 100); });
 }
 
-std::string ranking_text(const Cloth& cloth, const std::vector<Experiment>& ranking)
-{
-    const double before = summary_of(known_errors(cloth)[0]).median;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(ranking.size(), kBest); ++i) {
-        text += fmt::format(
-            "{:<18}{} (gain {:.4g}: median error of stiffness from {:.3g} to {:.3g} N/m)\n",
-            i == 0 ? "would help most:" : "then:", ranking[i].name, ranking[i].gain, before,
-            ranking[i].stiffness_error);
-    }
-    return text;
-}
-
-nlohmann::json ranking_json(const Cloth& cloth, const std::vector<Experiment>& ranking)
+Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking)
 {
     const SpringParameters known = known_errors(cloth);
-    auto experiments = nlohmann::json::array();
+    Result experiments = Result::list(), result = Result::tree();
     for (const Experiment& experiment : ranking) {
-        experiments.push_back({{"name", experiment.name},
-                               {"pins", experiment.pins},
-                               {"gain", experiment.gain},
-                               {"stiffness_error", experiment.stiffness_error},
-                               {"damping_error", experiment.damping_error}});
+        Result row = Result::tree();
+        row.add("name", experiment.name).label("would help most");
+        row.add("pins", experiment.pins).data_only();
+        row.add("gain", experiment.gain);
+        row.add("stiffness_error", experiment.stiffness_error, "N/m");
+        row.add("damping_error", experiment.damping_error, "N s/m");
+        experiments.push(row);
     }
-    return {{"stiffness_error", summary_of(known[0]).median},
-            {"damping_error", summary_of(known[1]).median},
-            {"experiments", experiments}};
+    result.add("stiffness_error", summary_of(known[0]).median, "N/m")
+        .label("median error of stiffness now");
+    result.add("damping_error", summary_of(known[1]).median, "N s/m")
+        .label("median error of damping now");
+    result.add("experiments", experiments)
+        .label("what to record, and the errors then")
+        .first(3)
+        .unless_zero();
+    return result;
 }
 
-Determination determination_of(const Cloth& cloth, const MotionReader* motion,
-                               const CommonOptions& common)
+Result determination_result(const Cloth& cloth, const MotionReader* motion,
+                            const CommonOptions& common)
 {
-    Determination result{relative_errors(cloth), unseen_springs(cloth), {}, {}};
+    const SpringParameters relative = relative_errors(cloth);
     DesignOptions design;
+    std::vector<bool> held;
+    std::vector<Experiment> ranking;
     if (motion) {
-        result.held = held_throughout(cloth, source_of(*motion));
+        held = held_throughout(cloth, source_of(*motion));
         design.environment = motion->header().environment;
     }
     if (cloth.errors->force > 0) {
-        result.ranking = ranked_experiments(cloth, design, common);
+        ranking = ranked_experiments(cloth, design, common);
     } else {
         note(common,
              "what to record next is not known: the noise of the force balance is stored as 0");
     }
-    return result;
-}
-
-void print_determination(const Cloth& cloth, const Determination& determination)
-{
-    print_families(cloth, determination.relative);
-    print_map(cloth, determination.relative[0]);
-    print_unseen(cloth, determination);
-    fmt::print("{}", ranking_text(cloth, determination.ranking));
-}
-
-nlohmann::json determination_json(const Cloth& cloth, const Determination& determination)
-{
-    const SpringParameters& relative = determination.relative;
-    const std::size_t ranges = cloth.springs.ranges.size();
-    nlohmann::json result{{"force_noise", cloth.errors->force},
-                          {"stiffness", families_json(cloth, relative[0])},
-                          {"damping", families_json(cloth, relative[1])},
-                          {"ranges", nlohmann::json::array()},
-                          {"isotropic_damping", nullptr},
-                          {"map", map_json(cloth, relative[0])},
-                          {"unseen", unseen_json(cloth, determination)},
-                          {"next", ranking_json(cloth, determination.ranking)}};
-    for (std::size_t j = 0; j < ranges; ++j) {
-        result["ranges"].push_back(families_json(cloth, relative[2 + j]));
+    Result result = Result::tree(), ranges = Result::list(), isotropic;
+    result.label("how well it is known: relative standard errors");
+    for (std::size_t j = 0; j < cloth.springs.ranges.size(); ++j) {
+        ranges.push(families_result(cloth, relative[2 + j]));
     }
     if (!cloth.springs.isotropic_damping.empty()) {
-        result["isotropic_damping"] = families_json(cloth, relative[2 + ranges]);
+        isotropic = families_result(cloth, relative[2 + cloth.springs.ranges.size()]);
     }
+    result.add("force_noise", cloth.errors->force, "N").data_only();
+    result.add("stiffness", families_result(cloth, relative[0]));
+    result.add("damping", families_result(cloth, relative[1]));
+    result.add("ranges", ranges).unless_zero();
+    result.add("isotropic_damping", isotropic);
+    result.add("map", map_result(cloth, relative[0]))
+        .label("stiffness over the sheet, medians of cells [%], north at the top");
+    result.add("unseen", unseen_result(cloth, held))
+        .label("springs whose stiffness the motion says nothing about")
+        .first(20)
+        .unless_zero();
+    result.add("next", ranking_result(cloth, ranking)).label("what to record next");
     return result;
 }
 

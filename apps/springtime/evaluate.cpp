@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "config.h"
 #include "options.h"
 #include "progress.h"
+#include "springtime/evaluate.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -140,141 +140,75 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth,
     return result;
 }
 
-// ---- Results as JSON ----
+// ---- The result ----
 
-nlohmann::json json_of(const EvaluateArguments& arguments, const Evaluation& result)
+Result brief(const MotionError& error)
 {
-    const double ours = result.surrogate.mean;
-    const auto brief = [](const MotionError& error) {
-        return nlohmann::json{{"mean", error.mean}, {"std", error.std}};
+    Result result = Result::tree();
+    result.add("mean", error.mean, "m");
+    result.add("std", error.std, "m");
+    return result;
+}
+
+Result result_of(const MotionError& error, double frame_interval)
+{
+    Result result = brief(error);
+    result.add("per_rollout", error.per_rollout, "m");
+    result.add("over_time", error.over_time, "m").along(frame_interval, "s");
+    result.add("frame_interval", frame_interval, "s").data_only();
+    result.label("motion RMSE");
+    return result;
+}
+
+Result by_family(const std::map<std::string, double>& errors, const char* unit)
+{
+    Result result = Result::tree();
+    for (const auto& [family, error] : errors) result.add(family, error, unit);
+    return result;
+}
+
+void add_parameters(Result& result, const std::optional<ParameterError>& error)
+{
+    const auto all = [&](auto value) { return error ? Result(value(*error)) : Result(); };
+    result.add("stiffness_rmse", all([](auto& e) { return e.stiffness; }), "N/m")
+        .label("stiffness RMSE");
+    result.add("damping_rmse", all([](auto& e) { return e.damping; }), "N s/m")
+        .label("damping RMSE");
+    result
+        .add("stiffness_rmse_by_family",
+             all([](auto& e) { return by_family(e.stiffness_by_family, "N/m"); }))
+        .label("stiffness RMSE by family");
+    result
+        .add("damping_rmse_by_family",
+             all([](auto& e) { return by_family(e.damping_by_family, "N s/m"); }))
+        .label("damping RMSE by family");
+}
+
+Result result_of(const EvaluateArguments& arguments, const Evaluation& found)
+{
+    const double ours = found.surrogate.mean;
+    Result baselines = Result::tree(), times = Result::tree();
+    const auto compare = [&](const char* name, const char* label,
+                             const std::optional<MotionError>& error) {
+        baselines.add(name, error ? brief(*error) : Result()).label(label);
+        times.add(name, error && ours > 0 ? Result(error->mean / ours) : Result()).label(label);
     };
-    const auto times = [&](const MotionError& error) {
-        return ours > 0 ? nlohmann::json(error.mean / ours) : nlohmann::json();
-    };
-    nlohmann::json motion = brief(result.surrogate);
-    motion["per_rollout"] = result.surrogate.per_rollout;
-    motion["over_time"] = result.surrogate.over_time;
-    motion["frame_interval"] = result.frame_interval;
-    nlohmann::json json{{"cloth", arguments.cloth},
-                        {"motion", arguments.motion},
-                        {"rollouts", result.rollouts},
-                        {"frames", result.frames},
-                        {"motion_rmse", motion},
-                        {"stiffness_rmse", nullptr},
-                        {"damping_rmse", nullptr},
-                        {"stiffness_rmse_by_family", nullptr},
-                        {"damping_rmse_by_family", nullptr},
-                        {"baselines",
-                         {{"static", brief(result.nothing_moves)},
-                          {"handles", brief(result.with_handles)},
-                          {"homogeneous", nullptr}}},
-                        {"times_better",
-                         {{"static", times(result.nothing_moves)},
-                          {"handles", times(result.with_handles)},
-                          {"homogeneous", nullptr}}},
-                        {"warnings", result.warnings},
-                        {"remarks", result.remarks}};
-    if (result.homogeneous) {
-        json["baselines"]["homogeneous"] = brief(*result.homogeneous);
-        json["times_better"]["homogeneous"] = times(*result.homogeneous);
-    }
-    if (result.parameters) {
-        json["stiffness_rmse"] = result.parameters->stiffness;
-        json["damping_rmse"] = result.parameters->damping;
-        json["stiffness_rmse_by_family"] = result.parameters->stiffness_by_family;
-        json["damping_rmse_by_family"] = result.parameters->damping_by_family;
-    }
-    return json;
-}
-
-// ---- Results as a table ----
-
-// With the blank before it, if there is any.
-std::string bar_of(double value, double most)
-{
-    constexpr double kWidth = 40;
-    const long filled = most > 0 ? std::lround(kWidth * value / most) : 0;
-    return filled > 0 ? " " + std::string(std::size_t(filled), '#') : "";
-}
-
-constexpr double kBetter = 1.01;  // what is less is no difference to speak of
-
-void print_means(const Evaluation& result)
-{
-    const MotionError& ours = result.surrogate;
-    fmt::print("motion RMSE [m]              mean        std\n");
-    fmt::print("  {:<20} {:>10.4g} {:>10.4g}\n", "this cloth", ours.mean, ours.std);
-    const auto print = [&](const char* name, const MotionError& error) {
-        fmt::print("  {:<20} {:>10.4g} {:>10.4g}{}\n", name, error.mean, error.std,
-                   error.mean >= kBetter * ours.mean && ours.mean > 0
-                       ? fmt::format("  this cloth is {:.3g} times better", error.mean / ours.mean)
-                       : "");
-    };
-    print("nothing moves", result.nothing_moves);
-    print("moves with handles", result.with_handles);
-    if (result.homogeneous) {
-        print("homogeneous network", *result.homogeneous);
-    } else {
-        fmt::print("  {:<20} {:>10} {:>10}\n", "homogeneous network", "-", "-");
-    }
-}
-
-void print_over_time(const Evaluation& result)
-{
-    const std::vector<double>& curve = result.surrogate.over_time;
-    const double most = *std::max_element(curve.begin(), curve.end());
-    const std::size_t last = curve.size() - 1, rows = std::min<std::size_t>(10, last);
-    fmt::print("over time [m]\n");
-    for (std::size_t row = 0; row <= rows; ++row) {
-        const std::size_t frame = rows > 0 ? row * last / rows : 0;
-        fmt::print("  {:>8.3g} s {:>10.4g}{}\n", double(frame) * result.frame_interval,
-                   curve[frame], bar_of(curve[frame], most));
-    }
-}
-
-void print_rollouts(const std::vector<double>& errors)
-{
-    constexpr std::size_t kMany = 16;
-    std::vector<std::size_t> order(errors.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return errors[a] < errors[b]; });
-    const double most = errors[order.back()];
-    fmt::print("by rollout [m]\n");
-    if (errors.size() <= kMany) {
-        for (std::size_t r = 0; r < errors.size(); ++r) {
-            fmt::print("  {:>10} {:>10.4g}{}\n", r, errors[r], bar_of(errors[r], most));
-        }
-        return;
-    }
-    const auto print = [&](const char* name, std::size_t r) {
-        fmt::print("  {:<10} {:>10.4g}  rollout {}\n", name, errors[r], r);
-    };
-    print("best", order.front());
-    print("median", order[(order.size() - 1) / 2]);
-    print("worst", order.back());
-}
-
-void print_parameters(const ParameterError& error)
-{
-    fmt::print("parameter RMSE          stiffness [N/m]   damping [N s/m]\n");
-    const auto print = [](const std::string& name, double stiffness, double damping) {
-        fmt::print("  {:<20} {:>16.4g} {:>17.4g}\n", name, stiffness, damping);
-    };
-    print("all springs", error.stiffness, error.damping);
-    for (const auto& [family, stiffness] : error.stiffness_by_family) {
-        print(family, stiffness, error.damping_by_family.at(family));
-    }
-}
-
-void print_table(const EvaluateArguments& arguments, const Evaluation& result)
-{
-    fmt::print("{} on {}: {} rollouts, {} frames of {:.6g} s\n", arguments.cloth, arguments.motion,
-               result.rollouts, result.frames, result.frame_interval);
-    print_means(result);
-    print_over_time(result);
-    print_rollouts(result.surrogate.per_rollout);
-    if (result.parameters) print_parameters(*result.parameters);
+    compare("static", "nothing moves", found.nothing_moves);
+    compare("handles", "moves with handles", found.with_handles);
+    compare("homogeneous", "homogeneous network", found.homogeneous);
+    Result result = Result::tree();
+    result.label(fmt::format("{} on {}", arguments.cloth, arguments.motion));
+    result.add("cloth", arguments.cloth).data_only();
+    result.add("motion", arguments.motion).data_only();
+    result.add("rollouts", found.rollouts);
+    result.add("frames", found.frames);
+    result.add("motion_rmse", result_of(found.surrogate, found.frame_interval));
+    add_parameters(result, found.parameters);
+    result.add("baselines", baselines).label("motion RMSE of what needs no learning");
+    result.add("times_better", times).label("this cloth is better by a factor of");
+    result.add("warnings", found.warnings).data_only();
+    result.add("remarks", found.remarks).data_only();
+    return result;
 }
 
 // ---- The verb ----
@@ -303,16 +237,12 @@ int run_evaluate(const EvaluateArguments& arguments)
     check_out(arguments);
     const Cloth cloth = read_cloth(arguments.cloth);
     const MotionReader reader(arguments.motion);
-    const Evaluation result = evaluate(arguments, cloth, source_of(reader));
-    const nlohmann::json json = json_of(arguments, result);
-    if (arguments.common.json) {
-        fmt::print("{}\n", json.dump());
-    } else {
-        print_table(arguments, result);
-    }
-    for (const std::string& text : result.remarks) note(arguments.common, text);
-    for (const std::string& text : result.warnings) note(arguments.common, "warning: " + text);
-    if (!arguments.out.empty()) write_text(arguments.out, json.dump(2) + "\n");
+    const Evaluation found = evaluate(arguments, cloth, source_of(reader));
+    const Result result = result_of(arguments, found);
+    print(arguments.common, result);
+    for (const std::string& text : found.remarks) note(arguments.common, text);
+    for (const std::string& text : found.warnings) note(arguments.common, "warning: " + text);
+    if (!arguments.out.empty()) write_text(arguments.out, to_json(result, 2) + "\n");
     return kDone;
 }
 
@@ -321,28 +251,29 @@ int run_evaluate(const EvaluateArguments& arguments)
 Verb add_evaluate(CLI::App& root)
 {
     auto arguments = std::make_shared<EvaluateArguments>();
-    CLI::App* verb = root.add_subcommand(
-        "evaluate", "Tell how closely a cloth follows a motion, beside what needs no learning");
-    verb->add_option("cloth", arguments->cloth, "Cloth file")->required()->type_name("FILE");
-    verb->add_option("motion", arguments->motion, "Motion file with rollouts it was not made from")
-        ->required()
-        ->type_name("FILE");
-    verb->add_option("--truth", arguments->truth,
-                     "Source cloth with the same springs, to compare parameters with")
-        ->type_name("FILE");
-    verb->add_option("--homogeneous", arguments->homogeneous,
-                     "Homogeneous network to compare with; otherwise homogeneous.json beside the "
-                     "cloth, if there is one")
-        ->type_name("FILE");
-    verb->add_option(
+    const Flags flags =
+        add_verb(root, "evaluate",
+                 "Say how closely a cloth follows a motion, beside what needs no learning");
+    flags.add("cloth", arguments->cloth, "Cloth file").required().type("FILE");
+    flags.add("motion", arguments->motion, "Motion file with rollouts it was not made from")
+        .required()
+        .type("FILE");
+    flags
+        .add("--truth", arguments->truth,
+             "Source cloth with the same springs, to compare parameters with")
+        .type("FILE");
+    flags
+        .add("--homogeneous", arguments->homogeneous,
+             "Homogeneous network to compare with; otherwise homogeneous.json beside the cloth, if "
+             "there is one")
+        .type("FILE");
+    flags.add(
         "--substeps", arguments->substeps,
-        "Steps of the cloth per time step of the motion: a number, auto for as many as "
-        "are safe, or motion: 1 where the motion's own step is known, auto where it "
-        "was captured");
-    verb->add_option("--out", arguments->out, "JSON file to write as well, or to replace")
-        ->type_name("FILE");
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_evaluate(*arguments); }, {}};
+        "Steps of the cloth per time step of the motion: a number, auto for as many as are "
+        "safe, or motion: 1 where the motion's own step is known, auto where it was captured");
+    flags.add("--out", arguments->out, "JSON file to write as well, or to replace").type("FILE");
+    add_common(flags, arguments->common);
+    return {flags, [arguments] { return run_evaluate(*arguments); }};
 }
 
 }  // namespace springtime::app

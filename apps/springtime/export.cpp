@@ -1,9 +1,9 @@
 #include <charconv>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "options.h"
 #include "progress.h"
+#include "springtime/export.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -65,35 +65,32 @@ fs::path out_path(const ExportArguments& arguments, const fs::path& file, Export
     return path.has_filename() ? path : path.parent_path();
 }
 
-// ---- Results ----
+// ---- The result ----
 
-nlohmann::json json_of(const ExportReport& report, ExportFormat format)
+Result result_of(const WeightMap& map)
 {
-    nlohmann::json files = nlohmann::json::array(), maps = nlohmann::json::object();
-    for (const fs::path& file : report.files) files.push_back(file.string());
-    for (const WeightMap& map : report.maps) {
-        maps[map.name] = {{"low", map.low}, {"high", map.high}, {"unit", map.unit}};
-    }
-    return {{"format", name_of(format)},    {"files", files},
-            {"frames", report.frame_count}, {"points", report.point_count},
-            {"faces", report.face_count},   {"surface", report.surface},
-            {"filled", report.filled},      {"maps", maps},
-            {"remarks", report.remarks}};
+    Result result = Result::tree();
+    result.add("low", map.low).label("0 is");
+    result.add("high", map.high).label("1 is");
+    result.add("unit", map.unit);
+    return result;
 }
 
-void print_report(const ExportReport& report)
+Result result_of(const ExportReport& report, ExportFormat format)
 {
-    for (const fs::path& file : report.files) fmt::print("{}\n", file.string());
-    fmt::print("  {} frames, {} points, {} faces ({})\n", report.frame_count, report.point_count,
-               report.face_count, report.surface);
-    for (const WeightMap& map : report.maps) {
-        if (map.constant()) {
-            fmt::print("  {:<28} {:.6g} {} everywhere: weight 1\n", map.name, map.low, map.unit);
-        } else {
-            fmt::print("  {:<28} 0 is {:.6g}, 1 is {:.6g} {}\n", map.name, map.low, map.high,
-                       map.unit);
-        }
-    }
+    Result files = Result::list(), maps = Result::tree(), result = Result::tree();
+    for (const fs::path& file : report.files) files.push(file.string());
+    for (const WeightMap& map : report.maps) maps.add(map.name, result_of(map));
+    result.add("format", name_of(format));
+    result.add("files", files);
+    result.add("frames", report.frame_count);
+    result.add("points", report.point_count);
+    result.add("faces", report.face_count);
+    result.add("surface", report.surface);
+    result.add("filled", report.filled).label("missing landmarks drawn").unless_zero();
+    result.add("maps", maps).label("weight maps").unless_zero();
+    result.add("remarks", report.remarks).data_only();
+    return result;
 }
 
 // ---- A motion ----
@@ -222,34 +219,31 @@ int run_export(const ExportArguments& arguments)
     const ExportReport report = kind == FileKind::cloth
                                     ? export_cloth_file(arguments, file, format)
                                     : export_motion_file(arguments, file, format);
-    if (arguments.common.json) {
-        fmt::print("{}\n", json_of(report, format).dump());
-    } else {
-        print_report(report);
-    }
+    print(arguments.common, result_of(report, format));
     for (const std::string& text : report.remarks) note(arguments.common, text);
     return kDone;
 }
 
-void add_motion_flags(CLI::App& verb, ExportArguments& arguments)
+void add_motion_flags(const Flags& flags, ExportArguments& arguments)
 {
-    verb.add_option("--rollout", arguments.rollout,
-                    "Rollout of a motion file, or all: then each has a file of its own")
-        ->type_name("N|all");
-    verb.add_option("--fps", arguments.fps,
-                    "Frames per second; by default those stored. What is no whole part of these is "
-                    "interpolated linearly")
-        ->default_str("");
-    verb.add_option("--from", arguments.from, "Begin at this time of the motion [s]")
-        ->default_str("");
-    verb.add_option("--until", arguments.until, "End at this time of the motion [s]")
-        ->default_str("");
-    verb.add_flag("--fill", arguments.fill, "Draw missing landmarks on straight lines in time");
-    verb.add_option("--layout", arguments.layout, "csv: one row per frame, or one per point")
-        ->check(CLI::IsMember({"wide", "long"}));
-    verb.add_option("--maps", arguments.maps,
-                    "Cloth with the same particles, whose weight maps go along (ply, glb, usda)")
-        ->type_name("FILE");
+    const Flags rare = flags.in("Motion");
+    flags
+        .add("--rollout", arguments.rollout,
+             "Rollout of a motion file, or all: then each has a file of its own")
+        .type("N|all");
+    flags
+        .add("--fps", arguments.fps,
+             "Frames per second; by default those stored. Frames that are not stored are "
+             "interpolated linearly")
+        .shows("");
+    flags.add("--from", arguments.from, "Begin at this time of the motion [s]").shows("");
+    flags.add("--until", arguments.until, "End at this time of the motion [s]").shows("");
+    rare.add_switch("--fill", arguments.fill, "Draw missing landmarks on straight lines in time");
+    rare.add("--layout", arguments.layout, "csv: one row per frame, or one per point")
+        .one_of({"wide", "long"});
+    rare.add("--maps", arguments.maps,
+             "Cloth with the same particles, whose weight maps go along (ply, glb, usda)")
+        .type("FILE");
 }
 
 }  // namespace
@@ -257,30 +251,34 @@ void add_motion_flags(CLI::App& verb, ExportArguments& arguments)
 Verb add_export(CLI::App& root)
 {
     auto arguments = std::make_shared<ExportArguments>();
-    CLI::App* verb = root.add_subcommand(
-        "export", "Turn motion, or a cloth with its weight maps, into files of other programs");
-    verb->add_option("file", arguments->file, "Motion file, cloth file or run folder")
-        ->required()
-        ->type_name("FILE");
-    verb->add_option("--to", arguments->to,
-                     "Format: obj, ply, usda, glb, csv, npz; of motion also mdd, pc2; of a cloth "
-                     "also png. docs/export.md says what each holds")
-        ->required()
-        ->type_name("FORMAT");
-    verb->add_option("--out", arguments->out,
-                     "What to write; by default it lies beside the input and has its name")
-        ->type_name("PATH");
-    add_motion_flags(*verb, *arguments);
-    verb->add_option("--scale", arguments->scale, "Weight maps: between lowest and highest value")
-        ->check(CLI::IsMember({"linear", "log"}));
-    verb->add_option("--color", arguments->color,
-                     "glb: the weight map that is the vertex colour too; by default stretch")
-        ->default_str("")
-        ->type_name("MAP");
-    verb->add_option("--size", arguments->size, "png: pixels along each side");
-    verb->add_flag("--overwrite", arguments->overwrite, "Replace what is there");
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_export(*arguments); }, {}};
+    const Flags flags =
+        add_verb(root, "export",
+                 "Turn motion, or a cloth with its weight maps, into files of other programs");
+    const Flags rare = flags.in("A cloth and its weight maps");
+    flags.add("file", arguments->file, "Motion file, cloth file or run folder")
+        .required()
+        .type("FILE");
+    flags
+        .add("--to", arguments->to,
+             "Format: obj, ply, usda, glb, csv, npz; of motion also mdd, pc2; of a cloth also png. "
+             "docs/export.md says what each holds")
+        .required()
+        .type("FORMAT");
+    flags
+        .add("--out", arguments->out,
+             "What to write; by default it lies beside the input and has its name")
+        .type("PATH");
+    add_motion_flags(flags, *arguments);
+    rare.add("--scale", arguments->scale, "Weight maps: between lowest and highest value")
+        .one_of({"linear", "log"});
+    rare.add("--color", arguments->color,
+             "glb: the weight map that is the vertex colour too; by default stretch")
+        .shows("")
+        .type("MAP");
+    rare.add("--size", arguments->size, "png: pixels along each side");
+    flags.add_switch("--overwrite", arguments->overwrite, "Replace what is there");
+    add_common(flags, arguments->common);
+    return {flags, [arguments] { return run_export(*arguments); }};
 }
 
 }  // namespace springtime::app

@@ -1,7 +1,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "camera_options.h"
 #include "config.h"
@@ -30,7 +29,7 @@ struct GenerateArguments {
     CameraOptions camera;
     GenerateOptions run;
     bool resume = false, overwrite = false;
-    const CLI::App* app = nullptr;
+    std::optional<Flags> flags;
 };
 
 // Settings that do not shape the motion.
@@ -54,7 +53,7 @@ std::string preset_config(const std::vector<std::string>& given)
 
 bool is_given(const GenerateArguments& arguments, const std::string& flag)
 {
-    return arguments.app->get_option("--" + flag)->count() > 0;
+    return arguments.flags->given(flag);
 }
 
 bool is_design(const GenerateArguments& arguments)
@@ -216,26 +215,26 @@ Design design_for(const GenerateArguments& arguments, const GenerateOptions& run
     return design;
 }
 
-void print_result(const GenerateArguments& arguments, const std::optional<Design>& design,
-                  const GeneratedFile& outcome, int substeps, double seconds)
+Result result_of(const GenerateArguments& arguments, const std::optional<Design>& design,
+                 const GeneratedFile& outcome, int substeps, double seconds)
 {
-    const std::string cloth = cloth_path_of(arguments).string();
-    if (arguments.common.json) {
-        nlohmann::json result{
-            {"out", arguments.out},         {"cloth", cloth},
-            {"rollouts", outcome.rollouts}, {"rollouts_planned", arguments.run.rollouts},
-            {"finished", outcome.finished}, {"substeps", substeps},
-            {"seconds", seconds},           {"bytes", fs::file_size(arguments.out)},
-            {"experiment", nullptr},        {"next", nullptr}};
-        if (design) {
-            result["experiment"] = design->ranking[0].name;
-            result["next"] = ranking_json(design->cloth, design->ranking);
-        }
-        fmt::print("{}\n", result.dump());
-    } else if (outcome.finished) {
-        fmt::print("{}: {} rollouts, {:.1f} MB, in {:.1f} s; source cloth in {}\n", arguments.out,
-                   outcome.rollouts, double(fs::file_size(arguments.out)) / 1e6, seconds, cloth);
+    Result result = Result::tree(), experiment, next;
+    if (design) {
+        experiment = design->ranking[0].name;
+        next = ranking_result(design->cloth, design->ranking);
     }
+    result.label(arguments.out);
+    result.add("out", arguments.out).data_only();
+    result.add("cloth", cloth_path_of(arguments).string()).label("source cloth");
+    result.add("rollouts", outcome.rollouts);
+    result.add("rollouts_planned", arguments.run.rollouts).data_only();
+    result.add("finished", outcome.finished).data_only();
+    result.add("substeps", substeps).label("sub-steps");
+    result.add("seconds", seconds, "s").label("time taken");
+    result.add("bytes", fs::file_size(arguments.out)).data_only();
+    result.add("experiment", experiment).label("chosen");
+    result.add("next", next).label("why");
+    return result;
 }
 
 // Before any sub-steps.
@@ -251,6 +250,17 @@ GenerateOptions options_from(const GenerateArguments& arguments)
     return run;
 }
 
+// Says how large the file will be: float positions, velocities and accelerations.
+void note_size(const GenerateArguments& arguments, const Cloth& cloth, const GenerateOptions& run)
+{
+    const double frames = std::round(run.seconds / (run.dt * run.stride)) + 1;
+    const double arrays = observe_options(arguments.camera).positions_only ? 1 : 3;
+    const double bytes =
+        run.rollouts * frames * double(cloth.particle_count()) * arrays * 3 * sizeof(float);
+    note(arguments.common, fmt::format("{}: {} rollouts of {:.0f} frames, about {:.3g} MB",
+                                       arguments.out, run.rollouts, frames, bytes / 1e6));
+}
+
 int run_generate(const GenerateArguments& arguments)
 {
     check_flags(arguments);
@@ -261,10 +271,6 @@ int run_generate(const GenerateArguments& arguments)
     if (is_design(arguments)) {
         design = design_for(arguments, run);
         run.pinned = design->ranking[0].pinned;
-        if (!arguments.common.json) {
-            fmt::print("{}chosen: {}\n", ranking_text(design->cloth, design->ranking),
-                       design->ranking[0].name);
-        }
     }
     Cloth cloth = design ? design->cloth : source_cloth(arguments);
     cloth.errors.reset();  // a source is what it is
@@ -273,8 +279,9 @@ int run_generate(const GenerateArguments& arguments)
     run.dt /= substeps;
     run.stride = stride_in_substeps(run.stride, substeps);
 
+    note_size(arguments, cloth, run);
     const GeneratedFile outcome = generate_file(
-        arguments.out, cloth, run, merged_config(*arguments.app, settings_left_out(arguments)),
+        arguments.out, cloth, run, merged_config(*arguments.flags, settings_left_out(arguments)),
         arguments.resume, arguments.common, observe_options(arguments.camera));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -285,7 +292,9 @@ int run_generate(const GenerateArguments& arguments)
         return kFailed;
     }
     write_cloth(cloth_path_of(arguments), cloth);
-    print_result(arguments, design, outcome, substeps, seconds);
+    if (outcome.finished || arguments.common.json) {
+        print(arguments.common, result_of(arguments, design, outcome, substeps, seconds));
+    }
     if (outcome.finished) return kDone;
     fmt::print(stderr,
                "springtime: interrupted; {} of {} rollouts are in {}; run again with "
@@ -299,41 +308,46 @@ int run_generate(const GenerateArguments& arguments)
 Verb add_generate(CLI::App& root)
 {
     auto arguments = std::make_shared<GenerateArguments>();
-    CLI::App* verb = root.add_subcommand("generate",
-                                         "Make motion of a source cloth: sheets in random "
-                                         "orientation fall from random anchors");
-    arguments->app = verb;
-    verb->add_option("--source", arguments->source,
-                     "Kind of source cloth: springs, or fem for finite elements");
-    verb->add_option("--preset", arguments->preset,
-                     "Settings beneath those given; reference: the finite-element benchmark, "
-                     "docs/materials.md")
-        ->type_name("NAME");
-    verb->add_option("--out", arguments->out, "Motion file to write")->type_name("FILE");
-    verb->add_option("--rollouts", arguments->run.rollouts, "How many");
-    verb->add_option("--seconds", arguments->run.seconds, "Length of each [s]");
-    verb->add_option("--dt", arguments->run.dt, "Time step [s]");
-    verb->add_option("--substeps", arguments->substeps,
-                     "Steps per time step: a number, or auto for as many as are safe");
-    verb->add_option("--stride", arguments->run.stride, "Time steps between stored frames");
-    add_camera(*verb, arguments->camera);
-    verb->add_option("--anchors", arguments->run.anchors, "How many places are pinned");
-    verb->add_option("--anchor-size", arguments->run.anchor_size,
-                     "Particles along such a place when it is a square of a grid");
-    verb->add_option("--anchor-radius", arguments->anchor_radius,
-                     "Radius of such a place [m], which then is a disc");
-    verb->add_option("--design-for", arguments->design_for,
-                     "Cloth file with standard errors: makes motion of this cloth, pinned where it "
-                     "would tell most about its springs")
-        ->type_name("FILE");
-    add_cloth(*verb, arguments->cloth);
-    verb->add_option("--density", arguments->density, "Mass per area [kg/m^2], instead of --mass");
-    add_mesh(*verb, arguments->mesh);
-    add_environment(*verb, arguments->environment);
-    verb->add_flag("--resume", arguments->resume, "Finish the file of an interrupted run");
-    verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_generate(*arguments); }, stored_config, preset_config};
+    const Flags flags = add_verb(root, "generate",
+                                 "Make motion of a source cloth: sheets in random orientation fall "
+                                 "from random anchors");
+    const Flags time = flags.in(kTimeGroup), anchors = flags.in("Anchors");
+    arguments->flags = flags;
+    flags.add("--source", arguments->source,
+              "Kind of source cloth: springs, or fem for finite elements");
+    flags
+        .add("--preset", arguments->preset,
+             "Settings beneath those given; reference: the finite-element benchmark, "
+             "docs/materials.md")
+        .type("NAME");
+    flags.add("--out", arguments->out, "Motion file to write").type("FILE");
+    arguments->run.rollouts = 16;
+    flags.add("--rollouts", arguments->run.rollouts, "How many");
+    flags.add("--seconds", arguments->run.seconds, "Length of each [s]");
+    time.add("--dt", arguments->run.dt, "Time step [s]");
+    time.add("--substeps", arguments->substeps,
+             "Steps per time step: a number, or auto for as many as are safe");
+    time.add("--stride", arguments->run.stride, "Time steps between stored frames");
+    add_camera(flags, arguments->camera);
+    anchors.add("--anchors", arguments->run.anchors, "How many places are pinned");
+    anchors.add("--anchor-size", arguments->run.anchor_size,
+                "Particles along such a place when it is a square of a grid");
+    anchors.add("--anchor-radius", arguments->anchor_radius,
+                "Radius of such a place [m], which then is a disc");
+    anchors
+        .add("--design-for", arguments->design_for,
+             "Cloth file with standard errors: makes motion of this cloth, pinned where it would "
+             "tell most about its springs")
+        .type("FILE");
+    add_cloth(flags, arguments->cloth);
+    flags.in(kClothGroup)
+        .add("--density", arguments->density, "Mass per area [kg/m^2], instead of --mass");
+    add_mesh(flags, arguments->mesh);
+    add_environment(flags, arguments->environment);
+    flags.add_switch("--resume", arguments->resume, "Finish the file of an interrupted run");
+    flags.add_switch("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_common(flags, arguments->common);
+    return {flags, [arguments] { return run_generate(*arguments); }, stored_config, preset_config};
 }
 
 }  // namespace springtime::app

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "options.h"
+#include "springtime/identify.h"
+#include "springtime/learn.h"
 
 namespace springtime::app {
 

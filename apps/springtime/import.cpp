@@ -1,5 +1,6 @@
+#include <algorithm>
+#include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "config.h"
 #include "import_report.h"
@@ -22,7 +23,7 @@ struct ImportArguments {
                 velocities = "estimate";
     bool raw_handles = false, overwrite = false;
     bool rest_given = false;  // on the command line, not in a file beside the data
-    const CLI::App* app = nullptr;
+    std::optional<Flags> flags;
 };
 
 // Flags that take no value: what follows them may be a file.
@@ -94,7 +95,7 @@ ImportOptions options_from(const ImportArguments& arguments)
     options.file_velocities = arguments.velocities == "file";
     options.smooth_handles = !arguments.raw_handles;
     options.config = merged_config(
-        *arguments.app, {"out", "quiet", "json", "threads", "overwrite", "device", "seed"});
+        *arguments.flags, {"out", "quiet", "json", "threads", "overwrite", "device", "seed"});
     return options;
 }
 
@@ -119,52 +120,41 @@ int run_import(const ImportArguments& arguments)
         return import_motion(files, arguments.out, options,
                              [&](double done, double total) { return bar.show(done, total); });
     }();
-    if (arguments.common.json) {
-        fmt::print("{}\n", import_json(report, arguments.out).dump());
-    } else {
-        fmt::print("{}", import_text(report, arguments.out));
-    }
+    print(arguments.common, import_result(report, arguments.out));
     for (const std::string& text : report.warnings) note(arguments.common, "warning: " + text);
     return kDone;
 }
 
-void add_layout_flags(CLI::App& verb, ImportArguments& arguments)
+void add_layout_flags(const Flags& flags, ImportArguments& arguments)
 {
-    constexpr const char* kGroup = "The flat sheet";
-    const auto add = [&](const char* flag, auto& value, const char* text) {
-        return verb.add_option(flag, value, text)->group(kGroup);
-    };
-    add("--grid", arguments.grid,
-        "Points are a grid over the whole sheet, listed row by row from the north-west corner: "
-        "ROWSxCOLS");
-    verb.add_flag("--column-order", arguments.run.column_order,
-                  "The grid is listed column by column")
-        ->group(kGroup);
-    add("--rest", arguments.rest,
-        "Rest shape: an OBJ or PLY file with a vertex for every point, or the motion file of an "
-        "earlier import of the same points")
-        ->type_name("FILE");
-    add("--rest-unit", arguments.rest_unit,
-        "What 1 in that OBJ or PLY file means, as --unit; auto: as in the files, or as fits the "
-        "points");
-    add("--rest-frame", arguments.run.rest_frame,
-        "Without --grid and --rest: the frame that is laid out flat; -1: the first that shows "
-        "every point");
-    add("--length", arguments.run.length,
-        "Length of the sheet, along the rows [m]; 0: as laid out flat");
-    add("--width", arguments.run.width, "Width of the sheet, along the columns [m]; 0: likewise");
-    add("--mass", arguments.run.mass, "Mass of the whole cloth [kg]");
+    const Flags rare = flags.in("The flat sheet");
+    flags.add("--grid", arguments.grid,
+              "Points are a grid over the whole sheet, listed row by row from the north-west "
+              "corner: ROWSxCOLS");
+    rare.add_switch("--column-order", arguments.run.column_order,
+                    "The grid is listed column by column");
+    flags
+        .add("--rest", arguments.rest,
+             "Rest shape: an OBJ or PLY file with a vertex for every point, or the motion file of "
+             "an earlier import of the same points")
+        .type("FILE");
+    rare.add("--rest-unit", arguments.rest_unit,
+             "What 1 in that OBJ or PLY file means, as --unit; auto: as in the files, or as fits "
+             "the points");
+    rare.add("--rest-frame", arguments.run.rest_frame,
+             "Without --grid and --rest: the frame that is laid out flat; -1: the first that shows "
+             "every point");
+    flags.add("--length", arguments.run.length,
+              "Length of the sheet, along the rows [m]; 0: as laid out flat");
+    flags.add("--width", arguments.run.width,
+              "Width of the sheet, along the columns [m]; 0: likewise");
+    flags.add("--mass", arguments.run.mass, "Mass of the whole cloth [kg]");
 }
 
-void add_held_flags(CLI::App& verb, ImportArguments& arguments)
+void add_held_flags(const Flags& flags, ImportArguments& arguments)
 {
     const auto add = [&](const char* flag, std::vector<std::string>& names, const char* text) {
-        verb.add_option(flag, names, text)
-            ->allow_extra_args(false)
-            ->take_all()
-            ->default_str("")
-            ->type_name("NAME")
-            ->group("Points");
+        flags.add(flag, names, text).repeated().type("NAME");
     };
     add("--pinned", arguments.run.pinned,
         "Points that are held fast, can be repeated: a name of the file, or corner-nw, corner-ne, "
@@ -174,34 +164,44 @@ void add_held_flags(CLI::App& verb, ImportArguments& arguments)
         "Points that are held and moved, likewise: their observed paths are prescribed");
     add("--drop", arguments.run.dropped,
         "Points that are left out, likewise: a name of the file, the beginning of several (Wand*), "
-        "or "
-        "particle:NUMBER");
+        "or particle:NUMBER");
 }
 
-void add_file_flags(CLI::App& verb, ImportArguments& arguments)
+void add_file_flags(const Flags& flags, ImportArguments& arguments)
 {
-    constexpr const char* kGroup = "The files";
-    const auto add = [&](const char* flag, auto& value, const char* text) {
-        return verb.add_option(flag, value, text)->group(kGroup);
-    };
-    add("--unit", arguments.unit,
-        "What 1 in the file means: m, cm, mm, in, ft or a number of metres; auto: as the file "
-        "says, or as fits the sheet");
-    add("--up", arguments.run.up,
-        "Axis of the file that points up: x, y, z, -x, -y or -z; empty: as the format has it, or "
-        "y");
-    add("--fps", arguments.run.frame_rate,
-        "Frames per second, of a file without times, or to resample to; 0: as the file says");
-    add("--from", arguments.run.from, "Begin this long after the first frame [s]");
-    add("--until", arguments.run.until, "End this long after the first frame [s]; 0: at the last");
-    add("--layout", arguments.run.csv_layout,
-        "Of a CSV file: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z), blocks (all x, "
-        "all y, all z)")
-        ->check(CLI::IsMember({"auto", "wide", "long", "blocks"}));
-    add("--array", arguments.run.array, "Array of an .npz file that has several");
-    add("--velocities", arguments.velocities,
-        "estimate: none are stored; file: those of the file, where it has them")
-        ->check(CLI::IsMember({"estimate", "file"}));
+    const Flags rare = flags.in("The files");
+    flags.add("--unit", arguments.unit,
+              "What 1 in the file means: m, cm, mm, in, ft or a number of metres; auto: as the "
+              "file says, or as fits the sheet");
+    flags.add("--up", arguments.run.up,
+              "Axis of the file that points up: x, y, z, -x, -y or -z; empty: as the format has "
+              "it, or y");
+    flags.add("--fps", arguments.run.frame_rate,
+              "Frames per second, of a file without times, or to resample to; 0: as the file says");
+    rare.add("--from", arguments.run.from, "Begin this long after the first frame [s]");
+    rare.add("--until", arguments.run.until,
+             "End this long after the first frame [s]; 0: at the last");
+    rare.add("--layout", arguments.run.csv_layout,
+             "Of a CSV file: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z), blocks (all "
+             "x, all y, all z)")
+        .one_of({"auto", "wide", "long", "blocks"});
+    rare.add("--array", arguments.run.array, "Array of an .npz file that has several");
+    rare.add("--velocities", arguments.velocities,
+             "estimate: none are stored; file: those of the file, where it has them")
+        .one_of({"estimate", "file"});
+}
+
+void add_cleaning_flags(const Flags& flags, ImportArguments& arguments)
+{
+    const Flags rare = flags.in("Cleaning");
+    rare.add_switch("--keep-outliers", arguments.run.keep_outliers,
+                    "Report outliers, but leave them in");
+    rare.add_switch("--raw-handles", arguments.raw_handles, "Do not smooth the paths of --driven");
+    rare.add_switch("--trust", arguments.run.trust,
+                    "Take unit, axis and grid as stated, whatever the points look like");
+    rare.add("--dt", arguments.run.longest_step,
+             "Longest time step of a simulation [s]; what is stored is the longest below of which "
+             "a whole number makes a frame");
 }
 
 }  // namespace
@@ -209,37 +209,30 @@ void add_file_flags(CLI::App& verb, ImportArguments& arguments)
 Verb add_import(CLI::App& root)
 {
     auto arguments = std::make_shared<ImportArguments>();
-    CLI::App* verb = root.add_subcommand(
-        "import",
+    const Flags flags = add_verb(
+        root, "import",
         "Make a motion file of tracked points: CSV, Motive CSV, NumPy, OBJ, PLY, MDD, PC2");
-    arguments->app = verb;
-    verb->add_option("files", arguments->files,
-                     "Files of tracked points, each a take; numbered OBJ or PLY files are one; or "
-                     "folders of such")
-        ->required()
-        ->take_all()
-        ->type_name("FILES");
-    verb->add_option("--out", arguments->out, "Motion file to write")->type_name("FILE");
-    add_layout_flags(*verb, *arguments);
-    add_held_flags(*verb, *arguments);
-    add_file_flags(*verb, *arguments);
-    verb->add_flag("--keep-outliers", arguments->run.keep_outliers,
-                   "Report outliers, but leave them in");
-    verb->add_flag("--raw-handles", arguments->raw_handles, "Do not smooth the paths of --driven");
-    verb->add_flag("--trust", arguments->run.trust,
-                   "Take unit, axis and grid as stated, whatever the points look like");
-    verb->add_option(
-        "--dt", arguments->run.longest_step,
-        "Longest time step of a simulation [s]; what is stored is the longest below of "
-        "which a whole number makes a frame");
-    add_environment(*verb, arguments->environment);
-    verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
-    add_common(*verb, arguments->common);
+    arguments->flags = flags;
+    flags
+        .add("files", arguments->files,
+             "Files of tracked points, each a recording; numbered OBJ or PLY files are one; or "
+             "folders of such")
+        .list()
+        .required()
+        .type("FILES");
+    flags.add("--out", arguments->out, "Motion file to write").type("FILE");
+    add_layout_flags(flags, *arguments);
+    add_held_flags(flags, *arguments);
+    add_file_flags(flags, *arguments);
+    add_cleaning_flags(flags, *arguments);
+    add_environment(flags, arguments->environment);
+    flags.add_switch("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_common(flags, arguments->common);
     const auto beside = [arguments](const std::vector<std::string>& given) {
         arguments->rest_given = has_argument(given, "rest");
         return beside_the_data(given);
     };
-    return {verb, [arguments] { return run_import(*arguments); }, {}, {}, beside};
+    return {flags, [arguments] { return run_import(*arguments); }, {}, {}, beside};
 }
 
 }  // namespace springtime::app

@@ -1,190 +1,120 @@
 #include "import_report.h"
 
-#include <nlohmann/json.hpp>
-
 namespace springtime::app {
 
 namespace {
 
-std::string label_text(const ImportReport& report, int landmark)
+// Labels of landmarks, as people know them.
+std::vector<std::string> labels_of(const ImportReport& report, const std::vector<int>& landmarks)
 {
-    const std::string& label = report.labels[std::size_t(landmark)];
-    return report.named ? fmt::format("'{}'", label) : label;
+    std::vector<std::string> labels;
+    for (const int landmark : landmarks) labels.push_back(report.labels[std::size_t(landmark)]);
+    return labels;
 }
 
-std::string list_text(const ImportReport& report, const std::vector<int>& landmarks)
+// A number of something, which is only worth a line where there is some.
+void add_count(Result& result, const char* name, std::size_t count, const char* label)
 {
-    constexpr std::size_t kMost = 12;
-    if (landmarks.empty()) return "none";
-    std::string text;
-    for (std::size_t i = 0; i < std::min(kMost, landmarks.size()); ++i) {
-        text += (i > 0 ? ", " : "") + label_text(report, landmarks[i]);
-    }
-    if (landmarks.size() > kMost) text += fmt::format(" and {} more", landmarks.size() - kMost);
-    return text;
+    result.add(name, count).label(label).unless_zero();
 }
 
-// A length in a unit that people read at a glance.
-std::string length_text(double metres)
+Result outliers_result(const ImportReport& report, const TakeReport& take)
 {
-    return metres < 0.1 ? fmt::format("{:.3g} mm", 1000 * metres) : fmt::format("{:.3g} m", metres);
+    Result outliers = Result::list();
+    for (const Outlier& outlier : take.outliers) {
+        Result row = Result::tree();
+        row.add("frame", outlier.frame);
+        row.add("landmark", outlier.landmark).data_only();
+        row.add("point", report.labels[std::size_t(outlier.landmark)]);
+        row.add("off", outlier.off, "m");
+        outliers.push(row);
+    }
+    return outliers.first(3).unless_zero();
 }
 
-// A part of all points of some frames. [%]
-double percent(std::size_t count, std::size_t frames, const ImportReport& report)
+void add_resampling(Result& result, const TakeReport& take)
 {
-    return 100 * double(count) / (double(frames) * double(report.header.landmark_count()));
+    result.add("resampled", take.resampled)
+        .label("resampled by cubics through the four nearest frames")
+        .unless_zero();
+    result.add("another_rate", take.another_rate).label("to another frame rate").unless_zero();
+    result.add("uneven", take.uneven).label("because time stamps are uneven").unless_zero();
+    Result& rate = result.add("file_rate", take.file_rate, "1/s").label("frame rate of the file");
+    if (!take.resampled) rate.data_only();
+    Result& jitter = result.add("jitter", take.jitter, "frames").label("unevenness of time stamps");
+    if (!take.uneven) jitter.data_only();
 }
 
-std::string resampling_text(const ImportReport& report, const TakeReport& take)
+Result take_result(const ImportReport& report, const TakeReport& take)
 {
-    const std::string uneven =
-        fmt::format("time stamps are uneven (by up to {:.2g} frames)", take.jitter);
-    const std::string rates = fmt::format("resampled from {:.6g} to {:.6g} per second",
-                                          take.file_rate, 1 / report.header.frame_interval());
-    return (take.uneven ? uneven + ": " : "") + (take.another_rate ? rates : "resampled") +
-           " by cubics through the four nearest frames";
-}
-
-std::string take_text(const ImportReport& report, const TakeReport& take)
-{
-    std::string text = fmt::format("{} ({}): {} frames read, {} written\n", take.source,
-                                   take.format, take.frames_read, take.frame_count);
-    const auto line = [&](const std::string& what) { text += "  " + what + "\n"; };
-    for (const std::string& remark : take.remarks) line(remark);
-    if (take.duplicates > 0)
-        line(fmt::format("{} frames repeat the one before: dropped", take.duplicates));
-    if (take.backward > 0) {
-        line(fmt::format("{} frames come no later than one before: dropped", take.backward));
-    }
-    if (take.trimmed > 0) {
-        line(fmt::format("{} frames at the ends show no point: left out", take.trimmed));
-    }
-    if (take.lost > 0) {
-        line(
-            fmt::format("{} frames are absent from the file or were dropped: gaps now", take.lost));
-    }
-    if (take.empty > 0) line(fmt::format("{} frames show no point: gaps", take.empty));
-    if (take.resampled) {
-        line(resampling_text(report, take));
-    }
-    if (take.missing > 0) {
-        line(fmt::format("points are not seen {} times ({:.2g} %): gaps", take.missing,
-                         percent(take.missing, take.frame_count, report)));
-    }
-    if (take.outlier_count > 0) {
-        const Outlier& first = take.outliers.front();
-        line(fmt::format("{} outliers ({:.2g} %), the first in frame {}, point {}, {} off: {}",
-                         take.outlier_count, percent(take.outlier_count, take.frames_read, report),
-                         first.frame, label_text(report, first.landmark), length_text(first.off),
-                         report.outliers_kept ? "kept" : "gaps now"));
-    }
-    if (take.smoothing > 0) {
-        line(fmt::format("driven paths smoothed by quadratics through five frames: {} rms change",
-                         length_text(take.smoothing)));
-    }
-    if (take.bridged > 0) {
-        line(
-            fmt::format("driven points are missing {} times, {} frames at most: their paths go "
-                        "straight through",
-                        take.bridged, take.longest_bridge));
-    }
-    if (take.pin_motion > 0) {
-        line(fmt::format("pinned points stand at their median place: seen {} rms from it",
-                         length_text(take.pin_motion)));
-    }
-    return text;
+    Result result = Result::tree();
+    result.label(fmt::format("{} ({})", take.source, take.format));
+    result.add("source", take.source).data_only();
+    result.add("format", take.format).data_only();
+    result.add("frames_read", take.frames_read);
+    result.add("frames", take.frame_count).label("frames written");
+    add_count(result, "duplicates", take.duplicates, "frames that repeat the one before: dropped");
+    add_count(result, "backward", take.backward,
+              "frames that come no later than one before: dropped");
+    add_count(result, "trimmed", take.trimmed, "frames at the ends that show no point: left out");
+    add_count(result, "lost", take.lost, "frames absent from the file, or dropped: gaps now");
+    add_count(result, "empty", take.empty, "frames that show no point: gaps");
+    add_resampling(result, take);
+    add_count(result, "missing", take.missing, "times that a point is not seen: gaps");
+    add_count(result, "outlier_count", take.outlier_count,
+              report.outliers_kept ? "outliers: kept" : "outliers: gaps now");
+    result.add("smoothing", take.smoothing, "m")
+        .label("driven paths smoothed by quadratics through five frames, rms change")
+        .unless_zero();
+    add_count(result, "bridged", take.bridged,
+              "times that a driven point is missing: its path goes straight through");
+    add_count(result, "longest_bridge", take.longest_bridge, "frames of the longest such gap");
+    result.add("late", take.late).data_only();
+    result.add("pin_motion", take.pin_motion, "m")
+        .label("pinned points stand at their median position, seen rms from it")
+        .unless_zero();
+    result.add("outliers", outliers_result(report, take)).label("the first outliers");
+    result.add("remarks", take.remarks).unless_zero();
+    return result;
 }
 
 }  // namespace
 
-std::string import_text(const ImportReport& report, const std::string& out)
+Result import_result(const ImportReport& report, const std::string& out)
 {
     const MotionHeader& header = report.header;
-    std::size_t frames = 0;
-    for (const TakeReport& take : report.takes) frames += take.frame_count;
-    std::string text =
-        fmt::format("{}: {} rollout{}, {} landmarks, {} frames at {:.6g} per second\n", out,
-                    report.takes.size(), report.takes.size() == 1 ? "" : "s",
-                    header.landmark_count(), frames, 1 / header.frame_interval());
-    const auto row = [&](const char* name, const std::string& value) {
-        text += fmt::format("  {:<12} {}\n", name, value);
-    };
-    row("sheet", fmt::format("{:.6g} x {:.6g} m, {:.6g} kg", header.sheet.length,
-                             header.sheet.width, header.sheet.mass));
-    row("rest places", report.rest_reason + (report.rest_strain > 0
-                                                 ? fmt::format("; distances change by {:.2g} % rms",
-                                                               100 * report.rest_strain)
-                                                 : ""));
-    row("unit", report.unit_reason);
-    row("up", fmt::format("{} of the file, {}", report.up, report.up_reason));
-    row("stretch", fmt::format("neighbours are {:.3g} times as far apart as in the flat sheet "
-                               "(median)",
-                               report.stretch));
-    row("pinned", list_text(report, report.pinned));
-    row("driven", list_text(report, report.driven));
-    row("velocities",
-        header.velocities
-            ? "those of the file"
-            : "not stored: estimated where needed, by quadratics through five frames");
-    row("step", fmt::format("{:.3g} ms, {} to a frame", 1000 * header.dt, header.stride));
-    for (const TakeReport& take : report.takes) text += take_text(report, take);
-    return text;
-}
-
-nlohmann::json import_json(const ImportReport& report, const std::string& out)
-{
-    const MotionHeader& header = report.header;
-    nlohmann::json takes = nlohmann::json::array();
-    for (const TakeReport& take : report.takes) {
-        nlohmann::json outliers = nlohmann::json::array();
-        for (const Outlier& outlier : take.outliers) {
-            outliers.push_back(
-                {{"frame", outlier.frame}, {"landmark", outlier.landmark}, {"off", outlier.off}});
-        }
-        takes.push_back({{"source", take.source},
-                         {"format", take.format},
-                         {"frames_read", take.frames_read},
-                         {"frames", take.frame_count},
-                         {"duplicates", take.duplicates},
-                         {"backward", take.backward},
-                         {"trimmed", take.trimmed},
-                         {"bridged", take.bridged},
-                         {"late", take.late},
-                         {"lost", take.lost},
-                         {"empty", take.empty},
-                         {"resampled", take.resampled},
-                         {"another_rate", take.another_rate},
-                         {"uneven", take.uneven},
-                         {"file_rate", take.file_rate},
-                         {"jitter", take.jitter},
-                         {"missing", take.missing},
-                         {"outlier_count", take.outlier_count},
-                         {"outliers", outliers},
-                         {"smoothing", take.smoothing},
-                         {"pin_motion", take.pin_motion},
-                         {"remarks", take.remarks}});
-    }
-    return {{"out", out},
-            {"landmarks", header.landmark_count()},
-            {"frame_rate", 1 / header.frame_interval()},
-            {"dt", header.dt},
-            {"stride", header.stride},
-            {"sheet", {header.sheet.length, header.sheet.width}},
-            {"mass", header.sheet.mass},
-            {"unit", report.unit},
-            {"unit_reason", report.unit_reason},
-            {"up", report.up},
-            {"rest_reason", report.rest_reason},
-            {"rest_strain", report.rest_strain},
-            {"stretch", report.stretch},
-            {"pinned", report.pinned},
-            {"driven", report.driven},
-            {"labels", report.labels},
-            {"velocities", header.velocities},
-            {"gaps", header.gaps},
-            {"takes", takes},
-            {"warnings", report.warnings}};
+    Result takes = Result::list(), result = Result::tree();
+    for (const TakeReport& take : report.takes) takes.push(take_result(report, take));
+    result.label(out);
+    result.add("out", out).data_only();
+    result.add("landmarks", header.landmark_count());
+    result.add("frame_rate", 1 / header.frame_interval(), "frames per second");
+    result.add("dt", header.dt, "s").label("time step");
+    result.add("stride", header.stride).label("time steps per frame");
+    result.add("sheet", std::vector<double>{header.sheet.length, header.sheet.width}, "m")
+        .label("sheet, length and width");
+    result.add("mass", header.sheet.mass, "kg");
+    result.add("unit", report.unit, "m").label("1 in the file means");
+    result.add("unit_reason", report.unit_reason).label("because");
+    result.add("up", report.up).label("axis of the file that points up");
+    result.add("up_reason", report.up_reason).label("because");
+    result.add("rest_reason", report.rest_reason).label("rest positions");
+    result.add("rest_strain", report.rest_strain)
+        .label("rms change of distances by laying out flat")
+        .percent()
+        .unless_zero();
+    result.add("stretch", report.stretch)
+        .label("median distance of neighbours over that in the flat sheet");
+    result.add("pinned", report.pinned).data_only();
+    result.add("driven", report.driven).data_only();
+    result.add("pinned_labels", labels_of(report, report.pinned)).label("pinned");
+    result.add("driven_labels", labels_of(report, report.driven)).label("driven");
+    result.add("labels", report.labels).data_only();
+    result.add("velocities", header.velocities).label("velocities stored");
+    result.add("gaps", header.gaps);
+    result.add("takes", takes).label("recordings");
+    result.add("warnings", report.warnings).data_only();
+    return result;
 }
 
 }  // namespace springtime::app

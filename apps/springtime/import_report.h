@@ -1,15 +1,14 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <string>
 
-#include "springtime/springtime.h"
+#include "springtime/error.h"
+#include "springtime/import.h"
+#include "springtime/report.h"
 
 namespace springtime::app {
 
-// What was read, what was done to it and how much, for people and for programs.
-std::string import_text(const ImportReport& report, const std::string& out);
-nlohmann::json import_json(const ImportReport& report, const std::string& out);
+// What an import found and decided.
+Result import_result(const ImportReport& report, const std::string& out);
 
 }  // namespace springtime::app

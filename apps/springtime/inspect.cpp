@@ -1,7 +1,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "config.h"
 #include "determination.h"
@@ -40,138 +39,120 @@ Range range_of(const std::vector<double>& values)
     return range;
 }
 
-nlohmann::json json_of(const Range& range)
+Result result_of(const Range& range, const char* unit)
 {
-    if (range.count == 0) return nullptr;
-    return {{"min", range.low}, {"max", range.high}, {"mean", range.mean()}};
-}
-
-void print_histogram(const std::string& title, const std::vector<double>& values)
-{
-    const Range range = range_of(values);
-    fmt::print("{}: {:.4g} to {:.4g}, mean {:.4g}\n", title, range.low, range.high, range.mean());
-    if (range.low == range.high) return;
-    constexpr int kBins = 12, kWidth = 44;
-    std::vector<std::size_t> bins(kBins, 0);
-    const double step = (range.high - range.low) / kBins;
-    for (const double value : values) {
-        ++bins[std::min(kBins - 1, static_cast<int>((value - range.low) / step))];
-    }
-    const double most = double(*std::max_element(bins.begin(), bins.end()));
-    for (int b = 0; b < kBins; ++b) {
-        const int bar = static_cast<int>(std::ceil(kWidth * double(bins[b]) / most));
-        fmt::print("  {:>9.4g} .. {:<9.4g} {:<{}} {}\n", range.low + b * step,
-                   range.low + (b + 1) * step, std::string(bar, '#'), kWidth, bins[b]);
-    }
-}
-
-std::map<std::string, std::size_t> family_counts(const Cloth& cloth)
-{
-    std::map<std::string, std::size_t> counts;
-    for (const SpringFamily family : cloth.springs.family) ++counts[std::string(name_of(family))];
-    return counts;
-}
-
-nlohmann::json triangles_json(const TriangleSet& triangles)
-{
-    if (triangles.triangle_count() == 0) return nullptr;
-    return {{"count", triangles.triangle_count()},
-            {"shear_stiffness", json_of(range_of(triangles.shear_stiffness))},
-            {"area_stiffness", json_of(range_of(triangles.area_stiffness))},
-            {"damping", json_of(range_of(triangles.damping))},
-            {"damping_kind", name_of(triangles.damping_kind)}};
-}
-
-nlohmann::json hinges_json(const HingeSet& hinges)
-{
-    if (hinges.hinge_count() == 0) return nullptr;
-    return {{"count", hinges.hinge_count()},
-            {"stiffness", json_of(range_of(hinges.stiffness))},
-            {"damping", json_of(range_of(hinges.damping))}};
-}
-
-// JSON has no word for infinity.
-nlohmann::json ranges_json(const SpringSet& springs)
-{
-    auto all = nlohmann::json::array();
-    const auto end = [](double strain) {
-        return std::isinf(strain) ? nlohmann::json() : nlohmann::json(strain);
-    };
-    for (const StiffnessRange& range : springs.ranges) {
-        all.push_back({{"from", end(range.from)},
-                       {"to", end(range.to)},
-                       {"stiffness", json_of(range_of(range.stiffness))}});
-    }
-    return all;
-}
-
-nlohmann::json cloth_json(const Cloth& cloth)
-{
-    nlohmann::json result{{"sheet",
-                           {{"length", cloth.sheet.length},
-                            {"width", cloth.sheet.width},
-                            {"mass", cloth.sheet.mass}}},
-                          {"grid", nullptr},
-                          {"springs", cloth.springs.spring_count()},
-                          {"families", family_counts(cloth)},
-                          {"stiffness", json_of(range_of(cloth.springs.stiffness))},
-                          {"damping", json_of(range_of(cloth.springs.damping))},
-                          {"ranges", ranges_json(cloth.springs)},
-                          {"isotropic_damping", json_of(range_of(cloth.springs.isotropic_damping))},
-                          {"triangles", triangles_json(cloth.triangles)},
-                          {"hinges", hinges_json(cloth.hinges)},
-                          {"largest_stable_step", largest_stable_step(cloth, {})}};
-    if (cloth.grid) result["grid"] = {cloth.grid->rows, cloth.grid->cols};
+    if (range.count == 0) return {};
+    Result result = Result::tree();
+    result.add("min", range.low, unit);
+    result.add("max", range.high, unit);
+    result.add("mean", range.mean(), unit);
     return result;
 }
 
-void print_springs(const SpringSet& springs)
+// How many values lie in each of twelve equal parts of their range; nothing when all are the same
+// to the digits that are shown.
+Result histogram_of(const std::vector<double>& values, const Range& range, const char* unit)
 {
-    if (springs.spring_count() == 0) return;
-    print_histogram("stiffness [N/m]", springs.stiffness);
+    const double spread = range.high - range.low;
+    if (range.count == 0 || spread <= 1e-3 * std::abs(range.high)) return {};
+    constexpr int kBins = 12;
+    std::vector<std::size_t> bins(kBins, 0);
+    const double step = spread / kBins;
+    for (const double value : values) {
+        ++bins[std::min(kBins - 1, static_cast<int>((value - range.low) / step))];
+    }
+    Result table = Result::list();
+    for (int b = 0; b < kBins; ++b) {
+        Result row = Result::tree();
+        row.add("from", range.low + b * step, unit);
+        row.add("to", range.low + (b + 1) * step, unit);
+        row.add("count", bins[b]);
+        table.push(row);
+    }
+    table.bars();
+    return table;
+}
+
+Result result_of(const std::vector<double>& values, const char* unit)
+{
+    const Range range = range_of(values);
+    Result result = result_of(range, unit);
+    if (range.count > 0) result.add("histogram", histogram_of(values, range, unit));
+    return result;
+}
+
+Result families_of(const Cloth& cloth)
+{
+    std::map<std::string, std::size_t> counts;
+    for (const SpringFamily family : cloth.springs.family) ++counts[std::string(name_of(family))];
+    Result result = Result::tree();
+    for (const auto& [family, count] : counts) result.add(family, count);
+    return result.unless_zero();
+}
+
+Result result_of(const TriangleSet& triangles)
+{
+    if (triangles.triangle_count() == 0) return {};
+    Result result = Result::tree();
+    result.add("count", triangles.triangle_count());
+    result.add("damping_kind", name_of(triangles.damping_kind)).label("damping against");
+    result.add("shear_stiffness", result_of(triangles.shear_stiffness, "N/m"));
+    result.add("area_stiffness", result_of(triangles.area_stiffness, "N/m"));
+    result.add("damping", result_of(triangles.damping, "N s/m"));
+    return result;
+}
+
+Result result_of(const HingeSet& hinges)
+{
+    if (hinges.hinge_count() == 0) return {};
+    Result result = Result::tree();
+    result.add("count", hinges.hinge_count());
+    result.add("stiffness", result_of(hinges.stiffness, "N m"));
+    result.add("damping", result_of(hinges.damping, "N m s"));
+    return result;
+}
+
+// An end at infinity is not a number.
+Result ranges_of(const SpringSet& springs)
+{
+    Result all = Result::list();
     for (const StiffnessRange& range : springs.ranges) {
-        print_histogram(fmt::format("stiffness from strain {} to {} [N/m]", range.from, range.to),
-                        range.stiffness);
+        Result one = Result::tree();
+        one.label(fmt::format("from strain {} to {}", range.from, range.to));
+        one.add("from", range.from).data_only();
+        one.add("to", range.to).data_only();
+        one.add("stiffness", result_of(range.stiffness, "N/m"));
+        all.push(one);
     }
-    print_histogram("damping [N s/m]", springs.damping);
-    if (!springs.isotropic_damping.empty()) {
-        print_histogram("isotropic damping [N s/m]", springs.isotropic_damping);
-    }
+    return all.unless_zero();
 }
 
-void print_triangles(const TriangleSet& triangles)
+Result result_of(const Sheet& sheet)
 {
-    if (triangles.triangle_count() == 0) return;
-    print_histogram("shear stiffness of triangles [N/m]", triangles.shear_stiffness);
-    print_histogram("area stiffness of triangles [N/m]", triangles.area_stiffness);
-    print_histogram(
-        fmt::format("damping of triangles against {} [N s/m]", name_of(triangles.damping_kind)),
-        triangles.damping);
+    Result result = Result::tree();
+    result.add("length", sheet.length, "m");
+    result.add("width", sheet.width, "m");
+    result.add("mass", sheet.mass, "kg");
+    return result;
 }
 
-void print_hinges(const HingeSet& hinges)
+void add_cloth(Result& result, const Cloth& cloth)
 {
-    if (hinges.hinge_count() == 0) return;
-    print_histogram("stiffness of hinges [N m]", hinges.stiffness);
-    print_histogram("damping of hinges [N m s]", hinges.damping);
-}
-
-void print_cloth(const Cloth& cloth)
-{
-    fmt::print("sheet      {:.6g} m x {:.6g} m, {:.6g} kg\n", cloth.sheet.length, cloth.sheet.width,
-               cloth.sheet.mass);
-    fmt::print("particles  {}", cloth.particle_count());
-    if (cloth.grid) fmt::print(" (grid {} x {})", cloth.grid->rows, cloth.grid->cols);
-    fmt::print("\nsprings    {}", cloth.springs.spring_count());
-    for (const auto& [family, count] : family_counts(cloth)) fmt::print(", {} {}", count, family);
-    if (cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0) {
-        fmt::print("\ntriangles  {}\nhinges     {}", cloth.triangles.triangle_count(),
-                   cloth.hinges.hinge_count());
-    }
-    fmt::print("\nstable up to a step of about {:.3g} s\n", largest_stable_step(cloth, {}));
-    print_springs(cloth.springs);
-    print_triangles(cloth.triangles);
-    print_hinges(cloth.hinges);
+    const SpringSet& springs = cloth.springs;
+    Result grid;
+    if (cloth.grid) grid = std::vector<int>{cloth.grid->rows, cloth.grid->cols};
+    result.add("particles", cloth.particle_count());
+    result.add("grid", grid).label("grid, rows and columns");
+    result.add("springs", springs.spring_count());
+    result.add("largest_stable_step", largest_stable_step(cloth, {}), "s");
+    result.add("sheet", result_of(cloth.sheet));
+    result.add("families", families_of(cloth)).label("springs by family");
+    result.add("stiffness", result_of(springs.stiffness, "N/m"));
+    result.add("ranges", ranges_of(springs)).label("stiffness in other ranges of strain");
+    result.add("damping", result_of(springs.damping, "N s/m"));
+    result.add("isotropic_damping", result_of(springs.isotropic_damping, "N s/m"));
+    result.add("triangles", result_of(cloth.triangles));
+    result.add("hinges", result_of(cloth.hinges));
 }
 
 // A cloth as a file of its own or in the folder of a run, with what is known of its making.
@@ -181,9 +162,9 @@ struct InspectedCloth {
     std::optional<MotionReader> motion{};  // that a run learned from
 };
 
-// A picture goes into a run folder, but nowhere else, and if it cannot, the rest is still told.
-std::string write_picture(const InspectedCloth& inspected, const Cloth& cloth,
-                          const CommonOptions& common)
+// A picture goes into a run folder, but nowhere else; if that fails, the rest is still printed.
+Result write_picture(const InspectedCloth& inspected, const Cloth& cloth,
+                     const CommonOptions& common)
 {
     if (!inspected.folder) return {};
     const std::filesystem::path path = *inspected.folder / "determination.png";
@@ -199,38 +180,29 @@ std::string write_picture(const InspectedCloth& inspected, const Cloth& cloth,
 int inspect_cloth(const InspectArguments& arguments, const InspectedCloth& inspected)
 {
     const Cloth cloth = read_cloth(inspected.file);
-    std::optional<Determination> determination;
-    std::string picture;
+    const int version = cloth_file_version(cloth);
+    Result result = Result::tree();
+    result.label(fmt::format("{}: cloth, version {}", inspected.file, version));
+    result.add("kind", inspected.folder ? "run" : "cloth").data_only();
+    result.add("version", version).data_only();
+    for (const char* key : {"rollouts", "landmarks", "frames", "dt", "stride", "seed"}) {
+        result.add(key, {});  // those of a motion
+    }
+    add_cloth(result, cloth);
     if (cloth.errors && cloth.springs.spring_count() > 0) {
-        determination = determination_of(cloth, inspected.motion ? &*inspected.motion : nullptr,
-                                         arguments.common);
-        picture = write_picture(inspected, cloth, arguments.common);
-    }
-    if (!arguments.common.json) {
-        fmt::print("{}: cloth, version {}\n", inspected.file, cloth_file_version(cloth));
-        print_cloth(cloth);
-        if (determination) {
-            print_determination(cloth, *determination);
-        } else if (inspected.folder) {
-            fmt::print("how well it is known was not learned: train --method linear does\n");
+        result.add("determination",
+                   determination_result(cloth, inspected.motion ? &*inspected.motion : nullptr,
+                                        arguments.common));
+        result.add("picture", write_picture(inspected, cloth, arguments.common))
+            .label("the errors of all springs are drawn in");
+    } else {
+        result.add("determination", {});
+        result.add("picture", {});
+        if (inspected.folder) {
+            result.say("how well it is known was not learned: train --method linear does");
         }
-        if (!picture.empty()) fmt::print("the errors of all springs are drawn in {}\n", picture);
-        return kDone;
     }
-    nlohmann::json result = cloth_json(cloth);
-    result.update({{"kind", inspected.folder ? "run" : "cloth"},
-                   {"version", cloth_file_version(cloth)},
-                   {"particles", cloth.particle_count()},
-                   {"rollouts", nullptr},
-                   {"landmarks", nullptr},
-                   {"frames", nullptr},
-                   {"dt", nullptr},
-                   {"stride", nullptr},
-                   {"seed", nullptr},
-                   {"determination", nullptr},
-                   {"picture", picture.empty() ? nlohmann::json() : nlohmann::json(picture)}});
-    if (determination) result["determination"] = determination_json(cloth, *determination);
-    fmt::print("{}\n", result.dump());
+    print(arguments.common, result);
     return kDone;
 }
 
@@ -321,104 +293,69 @@ MotionRanges ranges_of(const MotionReader& motion, const InspectArguments& argum
     return ranges;
 }
 
-nlohmann::json motion_json(const MotionReader& motion, const MotionRanges& ranges)
+Result result_of(const Vec3d& v)
 {
-    const MotionHeader& header = motion.header();
-    const Environment& e = header.environment;
-    nlohmann::json result{{"kind", "motion"},
-                          {"version", motion.version()},
-                          {"rollouts", motion.rollout_count()},
-                          {"rollouts_planned", header.rollouts_planned},
-                          {"contact", header.contact},
-                          {"velocities", header.velocities},
-                          {"gaps", ranges.gap_share()},
-                          {"never_seen", ranges.never_seen},
-                          {"landmarks", header.landmark_count()},
-                          {"particles", nullptr},
-                          {"springs", nullptr},
-                          {"frames", std::size_t(ranges.frames.low)},
-                          {"frames_longest", std::size_t(ranges.frames.high)},
-                          {"dt", header.dt},
-                          {"stride", header.stride},
-                          {"seed", header.seed},
-                          {"sheet",
-                           {{"length", header.sheet.length},
-                            {"width", header.sheet.width},
-                            {"mass", header.sheet.mass}}},
-                          {"gravity", {e.gravity.x, e.gravity.y, e.gravity.z}},
-                          {"drag", e.drag},
-                          {"wind", {e.wind.x, e.wind.y, e.wind.z}},
-                          {"handles", json_of(ranges.handles)},
-                          {"rollouts_read", ranges.rollouts_read},
-                          {"x", json_of(ranges.x)},
-                          {"y", json_of(ranges.y)},
-                          {"z", json_of(ranges.z)},
-                          {"speed", json_of(ranges.speed)},
-                          {"acceleration", json_of(ranges.acceleration)},
-                          {"source_cloth", nullptr}};
-    if (!header.source_cloth.empty()) {
-        const Cloth cloth = cloth_from_json(header.source_cloth, "source cloth");
-        result["source_cloth"] = cloth_json(cloth);
-        result["springs"] = cloth.springs.spring_count();
+    return std::vector<double>{v.x, v.y, v.z};
+}
+
+Result never_seen_result(const MotionRanges& ranges)
+{
+    Result all = Result::list();
+    for (const auto& [rollout, landmark] : ranges.never_seen) {
+        all.push(std::vector<std::size_t>{rollout, landmark});
     }
+    return all.first(8).unless_zero();
+}
+
+Result source_result(const MotionHeader& header, const std::string& file)
+{
+    if (header.source_cloth.empty()) return {};
+    Result result = Result::tree();
+    add_cloth(result, cloth_from_json(header.source_cloth, file + ": source cloth"));
     return result;
 }
 
-void print_seen(const MotionHeader& header, const MotionRanges& ranges)
-{
-    fmt::print("stored     {}", header.velocities ? "positions and velocities" : "positions only");
-    if (header.gaps) fmt::print("; {:.3g} % missing", 100 * ranges.gap_share());
-    fmt::print("\n");
-    constexpr std::size_t kMost = 8;
-    for (std::size_t i = 0; i < std::min(kMost, ranges.never_seen.size()); ++i) {
-        const auto& [rollout, landmark] = ranges.never_seen[i];
-        fmt::print("           landmark {} is never seen in rollout {}\n", landmark, rollout);
-    }
-    if (ranges.never_seen.size() > kMost) {
-        fmt::print("           and {} more like it\n", ranges.never_seen.size() - kMost);
-    }
-}
-
-void print_motion(const std::string& file, const MotionReader& motion, const MotionRanges& ranges)
+Result result_of(const std::string& file, const MotionReader& motion, const MotionRanges& ranges)
 {
     const MotionHeader& header = motion.header();
     const Environment& e = header.environment;
-    fmt::print("{}: motion, version {}\n", file, motion.version());
-    fmt::print("rollouts   {}", motion.rollout_count());
+    const Result source = source_result(header, file);
+    Result result = Result::tree(), springs;
+    if (const Result* count = source.find("springs")) springs = *count;
+    result.label(fmt::format("{}: motion, version {}", file, motion.version()));
+    result.add("kind", "motion").data_only();
+    result.add("version", motion.version()).data_only();
+    result.add("rollouts", motion.rollout_count());
+    result.add("rollouts_planned", header.rollouts_planned).data_only();
     if (header.rollouts_planned > int(motion.rollout_count())) {
-        fmt::print(" of {} planned: interrupted, --resume finishes it", header.rollouts_planned);
+        result.say(fmt::format("of {} planned: interrupted, --resume finishes it",
+                               header.rollouts_planned));
     }
-    fmt::print("\nframes     {:.0f}", ranges.frames.low);
-    if (ranges.frames.high != ranges.frames.low) fmt::print(" to {:.0f}", ranges.frames.high);
-    fmt::print(" of {:.6g} s (step {:.6g} s, every {}th stored)\n", header.frame_interval(),
-               header.dt, header.stride);
-    fmt::print("landmarks  {}, {:.0f} to {:.0f} of them handles\n", header.landmark_count(),
-               ranges.handles.low, ranges.handles.high);
-    print_seen(header, ranges);
-    fmt::print("sheet      {:.6g} m x {:.6g} m, {:.6g} kg\n", header.sheet.length,
-               header.sheet.width, header.sheet.mass);
-    fmt::print(
-        "world      gravity ({:.4g}, {:.4g}, {:.4g}) m/s^2, drag {:.4g} 1/s, wind ({:.4g}, "
-        "{:.4g}, {:.4g}) m/s\n",
-        e.gravity.x, e.gravity.y, e.gravity.z, e.drag, e.wind.x, e.wind.y, e.wind.z);
-    fmt::print("seed       {}\n", header.seed);
-    fmt::print("ranges, over {} of {} rollouts\n", ranges.rollouts_read, motion.rollout_count());
-    const auto print_range = [](const char* name, const Range& range) {
-        if (range.count > 0)
-            fmt::print("  {:<22}{:>10.4g} .. {:.4g}\n", name, range.low, range.high);
-    };
-    print_range("x [m]", ranges.x);
-    print_range("y, up [m]", ranges.y);
-    print_range("z [m]", ranges.z);
-    print_range("speed [m/s]", ranges.speed);
-    print_range("acceleration [m/s^2]", ranges.acceleration);
-    if (header.source_cloth.empty()) {
-        fmt::print("source cloth unknown\n");
-        return;
-    }
-    const Cloth cloth = cloth_from_json(header.source_cloth, file + ": source cloth");
-    fmt::print("source cloth\n");
-    print_cloth(cloth);
+    result.add("frames", std::size_t(ranges.frames.low)).label("frames of the shortest");
+    result.add("frames_longest", std::size_t(ranges.frames.high)).label("frames of the longest");
+    result.add("dt", header.dt, "s").label("time step");
+    result.add("stride", header.stride).label("time steps per frame");
+    result.add("landmarks", header.landmark_count());
+    result.add("particles", {});
+    result.add("springs", springs).data_only();
+    result.add("seed", header.seed);
+    result.add("contact", header.contact);
+    result.add("velocities", header.velocities).label("velocities stored");
+    result.add("gaps", ranges.gap_share()).label("landmarks missing").percent();
+    result.add("never_seen", never_seen_result(ranges)).label("never seen: rollout, landmark");
+    result.add("gravity", result_of(e.gravity), "m/s^2");
+    result.add("drag", e.drag, "1/s");
+    result.add("wind", result_of(e.wind), "m/s");
+    result.add("rollouts_read", ranges.rollouts_read).label("rollouts read for the ranges below");
+    result.add("sheet", result_of(header.sheet));
+    result.add("handles", result_of(ranges.handles, ""));
+    result.add("x", result_of(ranges.x, "m"));
+    result.add("y", result_of(ranges.y, "m")).label("y, up");
+    result.add("z", result_of(ranges.z, "m"));
+    result.add("speed", result_of(ranges.speed, "m/s"));
+    result.add("acceleration", result_of(ranges.acceleration, "m/s^2"));
+    result.add("source_cloth", source);
+    return result;
 }
 
 int run_inspect(const InspectArguments& arguments)
@@ -429,11 +366,7 @@ int run_inspect(const InspectArguments& arguments)
     }
     const MotionReader motion(arguments.file);
     const MotionRanges ranges = ranges_of(motion, arguments);
-    if (arguments.common.json) {
-        fmt::print("{}\n", motion_json(motion, ranges).dump());
-    } else {
-        print_motion(arguments.file, motion, ranges);
-    }
+    print(arguments.common, result_of(arguments.file, motion, ranges));
     return kDone;
 }
 
@@ -442,15 +375,15 @@ int run_inspect(const InspectArguments& arguments)
 Verb add_inspect(CLI::App& root)
 {
     auto arguments = std::make_shared<InspectArguments>();
-    CLI::App* verb = root.add_subcommand("inspect",
-                                         "Tell what a motion or cloth file or the folder of a run "
-                                         "holds, or what ails it");
-    verb->add_option("file", arguments->file, "Motion or cloth file, or run folder")
-        ->required()
-        ->type_name("FILE|FOLDER");
-    verb->add_flag("--full", arguments->full, "Read every rollout, not 16 of them, for the ranges");
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_inspect(*arguments); }, {}};
+    const Flags flags = add_verb(
+        root, "inspect", "Say what a motion file, a cloth file or the folder of a run holds");
+    flags.add("file", arguments->file, "Motion or cloth file, or run folder")
+        .required()
+        .type("FILE|FOLDER");
+    flags.add_switch("--full", arguments->full,
+                     "Read every rollout, not 16 of them, for the ranges");
+    add_common(flags, arguments->common);
+    return {flags, [arguments] { return run_inspect(*arguments); }};
 }
 
 }  // namespace springtime::app

@@ -29,30 +29,28 @@ SheetMesh make_sheet_mesh(const MeshOptions& options, const SheetOptions& wanted
 
 }  // namespace
 
-void add_mesh(CLI::App& verb, MeshOptions& options)
+void add_mesh(const Flags& flags, MeshOptions& options)
 {
-    const auto add = [&](const char* flag, auto& value, const char* text) {
-        return verb.add_option(flag, value, text)->group("Options of --source fem");
-    };
-    add("--mesh", options.mesh, "Points as ROWSxCOLS, or a flat OBJ file")
-        ->type_name("ROWSxCOLS|FILE.obj");
-    add("--cut", options.cut, "How the cells of ROWSxCOLS are cut into triangles")
-        ->check(CLI::IsMember({"diagonal", "antidiagonal", "alternating"}));
-    add("--shear-stiffness", options.shear_stiffness,
-        "mu of the triangles [N/m], in layers: docs/materials.md")
-        ->type_name("FIELD");
-    add("--area-stiffness", options.area_stiffness, "lambda of the triangles [N/m], likewise")
-        ->type_name("FIELD");
-    add("--triangle-damping", options.damping, "gamma of the triangles [N s/m], likewise")
-        ->type_name("FIELD");
-    add("--damping-kind", options.damping_kind,
-        "What that works against: every change of deformation, which slows rotation too, or the "
-        "rate of strain alone")
-        ->check(CLI::IsMember({"deformation", "strain"}));
-    add("--bending", options.bending, "Resistance B against folding [N m], likewise")
-        ->type_name("FIELD");
-    add("--bending-time", options.bending_time,
-        "tau [s]: the damping of folds over their stiffness");
+    const Flags rare = flags.in("Finite elements (--source fem)");
+    rare.add("--mesh", options.mesh, "Points as ROWSxCOLS, or a flat OBJ file")
+        .type("ROWSxCOLS|FILE.obj");
+    rare.add("--cut", options.cut, "How the cells of ROWSxCOLS are cut into triangles")
+        .one_of({"diagonal", "antidiagonal", "alternating"});
+    rare.add("--shear-stiffness", options.shear_stiffness,
+             "mu of the triangles [N/m], in layers: docs/materials.md")
+        .type("FIELD");
+    rare.add("--area-stiffness", options.area_stiffness, "lambda of the triangles [N/m], likewise")
+        .type("FIELD");
+    rare.add("--triangle-damping", options.damping, "gamma of the triangles [N s/m], likewise")
+        .type("FIELD");
+    rare.add("--damping-kind", options.damping_kind,
+             "What the damping works against: every change of deformation, which slows rotation "
+             "too, or the rate of strain alone")
+        .one_of({"deformation", "strain"});
+    rare.add("--bending", options.bending, "Resistance B against folding [N m], likewise")
+        .type("FIELD");
+    rare.add("--bending-time", options.bending_time,
+             "tau [s]: the damping of folds over their stiffness");
 }
 
 bool is_mesh_file(const MeshOptions& options)

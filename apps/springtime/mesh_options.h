@@ -1,12 +1,13 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <array>
 #include <optional>
 #include <string>
 
-#include "springtime/springtime.h"
+#include "flags.h"
+#include "springtime/cloth.h"
+#include "springtime/error.h"
+#include "springtime/generate.h"
 
 namespace springtime::app {
 
@@ -32,7 +33,7 @@ struct SheetOptions {
 inline constexpr std::array kMeshFlags{
     "mesh",         "cut",     "shear-stiffness", "area-stiffness", "triangle-damping",
     "damping-kind", "bending", "bending-time"};
-void add_mesh(CLI::App& verb, MeshOptions& options);
+void add_mesh(const Flags& flags, MeshOptions& options);
 
 // Whether the mesh is a file, which brings its own triangles and size, rather than ROWSxCOLS.
 bool is_mesh_file(const MeshOptions& options);

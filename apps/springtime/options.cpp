@@ -1,6 +1,8 @@
 #include "options.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 
@@ -23,100 +25,92 @@ bool parse_int(const std::string& text, int& value)
     return parse_int(text.data(), text.data() + text.size(), value);
 }
 
-void add_common(CLI::App& verb, CommonOptions& options)
+void add_common(const Flags& flags, CommonOptions& options)
 {
-    verb.add_option("--config", options.config,
-                    "TOML file; its keys are the names of these flags, which win over it")
-        ->type_name("FILE");
-    verb.add_option("--seed", options.seed, "Seed of all random choices");
-    verb.add_option("--threads", options.threads, "Threads; 0 means one per core")
-        ->check(CLI::Range(0, 4096));
-    verb.add_option("--device", options.device, "Where it runs: auto, reference, cpu or cuda");
-    verb.add_flag("--quiet", options.quiet, "No progress, no remarks");
-    verb.add_flag("--json", options.json, "Print the result as JSON on standard output");
+    const Flags rare = flags.in(kRunGroup);
+    rare.add("--config", options.config,
+             "TOML file whose keys are the names of these flags; flags win over it")
+        .type("FILE");
+    rare.add("--seed", options.seed, "Seed of all random choices");
+    rare.add("--threads", options.threads, "Threads; 0 means one per core").between(0, 4096);
+    rare.add("--device", options.device, "Where it runs: auto, reference, cpu or cuda");
+    flags.add_switch("--quiet", options.quiet, "No progress, no remarks");
+    flags.add_switch("--json", options.json, "Print the result as JSON on standard output");
 }
 
-void add_families(CLI::App& verb, std::vector<std::string>& families)
+void add_families(const Flags& flags, std::vector<std::string>& families)
 {
-    verb.add_option("--families", families, "Spring families")
-        ->delimiter(',')
-        ->take_all()
-        ->default_str("structural diagonal antidiagonal bending")
-        ->check(CLI::IsMember({"structural", "diagonal", "antidiagonal", "bending"}));
+    flags.in(kClothGroup)
+        .add("--families", families, "Spring families")
+        .words()
+        .shows("structural diagonal antidiagonal bending")
+        .one_of({"structural", "diagonal", "antidiagonal", "bending"});
 }
 
-void add_knots(CLI::App& verb, std::vector<double>& knots)
+void add_knots(const Flags& flags, std::vector<double>& knots)
 {
-    verb.add_option("--knots", knots,
-                    "Strains at which the stiffness of springs changes, ascending; 0 keeps tension "
-                    "and compression apart")
-        ->take_all()
-        ->default_str("")
-        ->type_name("STRAIN ...");
+    flags.in(kClothGroup)
+        .add("--knots", knots,
+             "Strains at which the stiffness of springs changes, ascending; 0 keeps tension and "
+             "compression apart")
+        .list()
+        .type("STRAIN ...");
 }
 
-void add_cloth(CLI::App& verb, ClothOptions& options)
+void add_cloth(const Flags& flags, ClothOptions& options)
 {
-    verb.add_option("--grid", options.grid, "Particles, ROWSxCOLS");
-    verb.add_option("--length", options.length, "Sheet length, along the columns [m]");
-    verb.add_option("--width", options.width, "Sheet width, along the rows [m]");
-    verb.add_option("--mass", options.mass, "Mass of the whole sheet [kg]");
-    add_families(verb, options.families);
-    verb.add_option("--stiffness", options.stiffness,
-                    "Stiffness over the sheet [N/m], in layers: docs/materials.md")
-        ->type_name("FIELD");
-    verb.add_option("--damping", options.damping, "Damping over the sheet [N s/m], likewise")
-        ->type_name("FIELD");
-    add_knots(verb, options.knots);
-    verb.add_option("--range-stiffness", options.range_stiffness,
-                    "Stiffness between the knots [N/m], likewise, from compression to tension; "
-                    "--stiffness is that just above rest")
-        ->take_all()
-        ->default_str("")
-        ->type_name("FIELD ...");
-    verb.add_option("--isotropic-damping", options.isotropic_damping,
-                    "Damping of springs against all relative velocity [N s/m], likewise")
-        ->default_str("")
-        ->type_name("FIELD");
+    const Flags rare = flags.in(kClothGroup);
+    flags.add("--grid", options.grid, "Particles, ROWSxCOLS");
+    rare.add("--length", options.length, "Sheet length, along the columns [m]");
+    rare.add("--width", options.width, "Sheet width, along the rows [m]");
+    rare.add("--mass", options.mass, "Mass of the whole sheet [kg]");
+    add_families(flags, options.families);
+    flags
+        .add("--stiffness", options.stiffness,
+             "Stiffness over the sheet [N/m], in layers: docs/materials.md")
+        .type("FIELD");
+    flags.add("--damping", options.damping, "Damping over the sheet [N s/m], likewise")
+        .type("FIELD");
+    add_knots(flags, options.knots);
+    rare.add("--range-stiffness", options.range_stiffness,
+             "Stiffness between the knots [N/m], likewise, from compression to tension; "
+             "--stiffness is that just above rest")
+        .list()
+        .type("FIELD ...");
+    rare.add("--isotropic-damping", options.isotropic_damping,
+             "Damping of springs against all relative velocity [N s/m], likewise")
+        .shows("")
+        .type("FIELD");
 }
 
-void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_start)
+void add_environment(const Flags& flags, EnvironmentOptions& options, bool from_start)
 {
+    const Flags rare = flags.in(kWorldGroup);
     const auto add = [&](const char* flag, auto& value, std::string text, const char* otherwise) {
         if (from_start) text += fmt::format("; by default that of the start, else {}", otherwise);
-        CLI::Option* option = verb.add_option(flag, value, text);
-        option->default_str(from_start ? "" : otherwise);
-        return option;
+        return rare.add(flag, value, text).shows(from_start ? "" : otherwise);
     };
-    add("--gravity", options.gravity, "Gravity, y is up [m/s^2]", "0 -9.81 0")
-        ->type_size(3)
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->type_name("X Y Z");
+    add("--gravity", options.gravity, "Gravity, y is up [m/s^2]", "0 -9.81 0").three();
     add("--drag", options.drag, "Drag per mass [1/s]", "1");
-    add("--wind", options.wind, "Velocity of the air [m/s]", "0 0 0")
-        ->type_size(3)
-        ->expected(1)
-        ->allow_extra_args(false)
-        ->type_name("X Y Z");
+    add("--wind", options.wind, "Velocity of the air [m/s]", "0 0 0").three();
 }
 
-void add_contact_flags(CLI::App& verb, ContactOptions& options)
+void add_contact_flags(const Flags& flags, ContactOptions& options)
 {
-    verb.add_option("--obstacle", options.obstacles,
-                    "What the cloth falls on, can be repeated: a TOML file (docs/obstacles.md), a "
-                    "closed OBJ mesh, or floor, sphere, table, animal")
-        ->allow_extra_args(false)
-        ->take_all()
-        ->default_str("")
-        ->type_name("FILE|NAME");
-    verb.add_option("--thickness", options.thickness,
-                    "Distance kept between cloth and obstacles [m]; by default 1/500 of the sheet");
-    verb.add_option("--friction", options.friction,
-                    "Coulomb friction of all obstacles, instead of their own");
-    verb.add_option("--self-distance", options.self_distance,
-                    "Distance that the cloth keeps from itself [m]; 0: it passes through itself; "
-                    "auto: the distance of neighbouring particles");
+    const Flags rare = flags.in("Contact");
+    flags
+        .add("--obstacle", options.obstacles,
+             "What the cloth falls on, can be repeated: a TOML file (docs/obstacles.md), a closed "
+             "OBJ mesh, or floor, sphere, table, animal")
+        .repeated()
+        .type("FILE|NAME");
+    rare.add("--thickness", options.thickness,
+             "Distance kept between cloth and obstacles [m]; by default 1/500 of the sheet");
+    rare.add("--friction", options.friction,
+             "Coulomb friction of all obstacles, instead of their own");
+    rare.add("--self-distance", options.self_distance,
+             "Distance that the cloth keeps from itself [m]; 0: it passes through itself; auto: "
+             "the distance of neighbouring particles");
 }
 
 double self_distance_from(const std::string& text, const Cloth& cloth)
@@ -148,7 +142,8 @@ void add_contact(SimulationOptions& to, const ContactOptions& options, const She
             if (options.friction) obstacle.friction = *options.friction;
             to.obstacles.push_back(std::move(obstacle));
         }
-        if (!quiet && CLI::detail::to_lower(fs::path(source).extension().string()) != ".toml") {
+        const std::string end = fs::path(source).extension().string();
+        if (!quiet && end != ".toml" && end != ".TOML") {
             fmt::print(stderr,
                        "{}: {}its top {:.3g} m below the level sheet; write a TOML file "
                        "(docs/obstacles.md) to size and place it yourself\n",
@@ -332,6 +327,11 @@ MotionSource lesson_of(const MotionReader& reader)
 void note(const CommonOptions& options, const std::string& text)
 {
     if (!options.quiet) fmt::print(stderr, "{}\n", text);
+}
+
+void print(const CommonOptions& options, const Result& result)
+{
+    fmt::print("{}", options.json ? to_json(result) + "\n" : to_text(result));
 }
 
 }  // namespace springtime::app

@@ -1,14 +1,17 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "springtime/springtime.h"
+#include "flags.h"
+#include "springtime/error.h"
+#include "springtime/files.h"
+#include "springtime/generate.h"
+#include "springtime/report.h"
+#include "springtime/simulation.h"
 
 namespace springtime::app {
 
@@ -51,12 +54,17 @@ struct ContactOptions {
     std::string self_distance = "0";
 };
 
-void add_common(CLI::App& verb, CommonOptions& options);
-void add_cloth(CLI::App& verb, ClothOptions& options);
-// `from_start`: what is not given comes from the start of the run, if that knows it.
-void add_environment(CLI::App& verb, EnvironmentOptions& options, bool from_start = false);
+inline constexpr const char* kRunGroup = "How it runs";
+inline constexpr const char* kClothGroup = "The cloth";
+inline constexpr const char* kTimeGroup = "Time";
+inline constexpr const char* kWorldGroup = "The world";
 
-void add_contact_flags(CLI::App& verb, ContactOptions& options);
+void add_common(const Flags& flags, CommonOptions& options);
+void add_cloth(const Flags& flags, ClothOptions& options);
+// `from_start`: what is not given comes from the start of the run, if that knows it.
+void add_environment(const Flags& flags, EnvironmentOptions& options, bool from_start = false);
+
+void add_contact_flags(const Flags& flags, ContactOptions& options);
 // Reads the obstacles; says on standard error where bare ones were put.
 void add_contact(SimulationOptions& to, const ContactOptions& options, const Sheet& sheet,
                  bool quiet);
@@ -67,8 +75,8 @@ void check_clear(const State& start, const Handles& handles,
 // each other's gaps would pass through. [m]
 double self_distance_from(const std::string& text, const Cloth& cloth);
 
-void add_knots(CLI::App& verb, std::vector<double>& knots);
-void add_families(CLI::App& verb, std::vector<std::string>& families);
+void add_knots(const Flags& flags, std::vector<double>& knots);
+void add_families(const Flags& flags, std::vector<std::string>& families);
 GridOptions grid_options(const std::string& grid, const std::vector<std::string>& families);
 
 Cloth make_cloth(const ClothOptions& options);
@@ -101,5 +109,8 @@ MotionSource source_of(const MotionReader& reader);
 MotionSource lesson_of(const MotionReader& reader);
 
 void note(const CommonOptions& options, const std::string& text);  // to standard error
+
+// Prints a result to standard output, as text or as JSON.
+void print(const CommonOptions& options, const Result& result);
 
 }  // namespace springtime::app

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "springtime/springtime.h"
+#include "springtime/error.h"
 
 namespace springtime::app {
 

@@ -1,7 +1,8 @@
-#include "reproduce.h"
+#include <unistd.h>
 
-#include "config.h"
-#include "generating.h"
+#include <filesystem>
+
+#include "springtime/error.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -10,120 +11,36 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder holds the result of one experiment at one scale.
-void check_folder(const ReproduceArguments& arguments)
+// Runs the program that lies beside this one; comes back only when that fails.
+int run_reproduce(const std::vector<std::string>& arguments)
 {
-    const fs::path path = fs::path(arguments.out) / "result.json";
-    if (!fs::exists(path)) return;
-    const nlohmann::json found = nlohmann::json::parse(read_text(path.string()), nullptr, false);
-    if (found.is_object() && found.value("experiment", "") == arguments.experiment &&
-        found.value("scale", "") == arguments.scale) {
-        return;
+    const fs::path program =
+        fs::read_symlink("/proc/self/exe").parent_path() / "springtime-reproduce";
+    if (!fs::exists(program)) {
+        throw Error(
+            "reproduce: is a program of its own, {}, which is not there; make it with "
+            "scripts/build",
+            program.string());
     }
-    throw Error(
-        "{}: is the result of another experiment or scale, not of {} at scale {}; give another "
-        "--out",
-        path.string(), arguments.experiment, arguments.scale);
-}
-
-int run_reproduce(const ReproduceArguments& arguments)
-{
-    check_folder(arguments);
-    if (!arguments.obstacles.empty() && arguments.experiment != "drape") {
-        throw Error("--obstacle: is for reproduce drape, not {}", arguments.experiment);
-    }
-    if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
-    if (arguments.experiment == "locking") return reproduce_locking(arguments);
-    if (arguments.experiment == "drape") return reproduce_drape(arguments);
-    if (arguments.experiment == "identification") return reproduce_identification(arguments);
-    throw Error(
-        "reproduce '{}': no such experiment; there are reconstruction, locking, drape "
-        "and identification",
-        arguments.experiment);
+    std::vector<std::string> words{program.string()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execv(program.c_str(), pointers.data());
+    throw Failure("{}: cannot be run; build it again with scripts/build", program.string());
 }
 
 }  // namespace
 
-void write_result(const ReproduceArguments& arguments, const std::string& title,
-                  nlohmann::json result, const std::string& text)
-{
-    const fs::path out = arguments.out;
-    result["experiment"] = arguments.experiment;
-    result["scale"] = arguments.scale;
-    write_text((out / "result.json").string(), result.dump(1) + "\n");
-    write_text((out / "result.md").string(),
-               fmt::format("# {}\n\nMade by `springtime reproduce {} --scale {}`.\n\n{}", title,
-                           arguments.experiment, arguments.scale, text));
-    if (arguments.common.json) {
-        fmt::print("{}\n", result.dump());
-    } else {
-        fmt::print("\n{}\nresult.json, result.md and all else are in {}\n", text, out.string());
-    }
-}
-
-void make_motion(const fs::path& path, const Cloth& cloth, GenerateOptions run,
-                 const CommonOptions& common, const ObserveOptions& camera)
-{
-    run.threads = common.threads;
-    run.device = device_named(common.device);
-    adopt_part_file(path);
-    const std::string config =
-        fmt::format("rollouts = {}\nseed = {}\nstride = {}\n", run.rollouts, run.seed, run.stride) +
-        (camera.positions_only ? fmt::format("noise = {}\n", camera.noise) : std::string());
-    if (fs::exists(path)) {
-        const MotionReader there(path);
-        check_same_config(there.header().config, config, "rollouts", path.string());
-        if (int(there.rollout_count()) >= run.rollouts) return;
-    }
-    note(common, fmt::format("making {}", path.string()));
-    if (!generate_file(path, cloth, run, config, true, common, camera).finished) {
-        throw Failure(kInterrupted);
-    }
-}
-
-RunFolder open_run(const fs::path& path, const std::string& method, const CommonOptions& common)
-{
-    RunFolder run(path);
-    const std::string config = fmt::format("method = '{}'\nseed = {}\ndevice = '{}'\n", method,
-                                           common.seed, common.device);
-    if (run.exists()) {
-        check_same_config(run.config(), config, "", run.path().string());
-    } else {
-        run.create(config);
-    }
-    return run;
-}
-
-TrainingOutcome finish_training(const fs::path& motion, const TrainOptions& options,
-                                const RunFolder& run, const CommonOptions& common)
-{
-    TrainingOutcome outcome = run_training(motion.string(), options, run, common);
-    if (!outcome.result.finished) throw Failure(kInterrupted);
-    return outcome;
-}
-
 Verb add_reproduce(CLI::App& root)
 {
-    auto arguments = std::make_shared<ReproduceArguments>();
-    CLI::App* verb = root.add_subcommand(
-        "reproduce",
-        "Run a published experiment from end to end, with the published numbers beside "
-        "ours; run again to go on after an interruption");
-    verb->add_option("experiment", arguments->experiment,
-                     "reconstruction, locking, drape or identification")
-        ->required();
-    verb->add_option("--out", arguments->out, "Folder to write to")->type_name("FOLDER");
-    verb->add_option("--scale", arguments->scale,
-                     "full; quick for a first look; smoke to see that all parts work")
-        ->check(CLI::IsMember({"full", "quick", "smoke"}));
-    verb->add_option("--obstacle", arguments->obstacles,
-                     "drape: what to fall on beside the animal, can be repeated: OBJ or TOML file")
-        ->allow_extra_args(false)
-        ->take_all()
-        ->default_str("")
-        ->type_name("FILE");
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_reproduce(*arguments); }, {}};
+    Verb verb{add_verb(root, "reproduce",
+                       "Run a published experiment from end to end, with the published numbers "
+                       "beside ours"),
+              {}};
+    verb.take_over = run_reproduce;
+    return verb;
 }
 
 }  // namespace springtime::app

@@ -1,11 +1,11 @@
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "camera_options.h"
 #include "config.h"
 #include "options.h"
 #include "progress.h"
+#include "springtime/generate.h"
 #include "springtime/motion.h"
 #include "verbs.h"
 
@@ -30,7 +30,7 @@ struct SimulateArguments {
     bool until_rest = false;
     std::optional<double> rest_speed;
     bool overwrite = false;
-    const CLI::App* app = nullptr;
+    std::optional<Flags> flags;
 };
 
 // Where a run begins, and what the file it came from says of the world.
@@ -163,7 +163,7 @@ MotionHeader header_of(const SimulateArguments& arguments, const Cloth& cloth,
     std::vector<std::string> left_out{"out", "picture", "quiet", "json", "threads", "overwrite"};
     if (arguments.camera.fps) left_out.push_back("stride");
     MotionHeader header = header_for(cloth, options, stride, arguments.common.seed, 1,
-                                     merged_config(*arguments.app, left_out));
+                                     merged_config(*arguments.flags, left_out));
     observe_header(header, observe_options(arguments.camera));
     return header;
 }
@@ -190,49 +190,37 @@ double deepest_point(const Simulation& simulation)
     return deepest;
 }
 
-void print_rest(const SimulateArguments& arguments, const Simulation& simulation,
-                const Recording& recording)
+Result result_of(const SimulateArguments& arguments, const Simulation& simulation,
+                 const Recording& recording, double wall)
 {
-    if (!arguments.until_rest || recording.stopped) return;
     const State& state = simulation.state();
     const Speeds speeds = speeds_of(state);
-    if (recording.settled) {
-        fmt::print("settled after {:.3g} s: rms speed {:.2g} m/s, largest {:.2g} m/s\n", state.time,
-                   speeds.rms, speeds.largest);
-    } else {
-        fmt::print(
-            "not settled after {:.3g} s: rms speed {:.2g} m/s, where {:.2g} m/s counts as rest; "
-            "raise --seconds or --rest-speed\n",
-            state.time, speeds.rms, rest_from(arguments, simulation.cloth())->speed);
-    }
-}
-
-void print_result(const SimulateArguments& arguments, const Simulation& simulation,
-                  const Recording& recording, double wall)
-{
-    const Rollout& rollout = recording.rollout;
-    const State& state = simulation.state();
     double lowest = HUGE_VAL;
     for (const Vec3d& x : state.position) lowest = std::min(lowest, x.y);
-    if (arguments.common.json) {
-        const Speeds speeds = speeds_of(state);
-        nlohmann::json result{{"out", arguments.out},    {"frames", rollout.frame_count},
-                              {"seconds", state.time},   {"wall_seconds", wall},
-                              {"lowest_point", lowest},  {"device", simulation.device_name()},
-                              {"rms_speed", speeds.rms}, {"largest_speed", speeds.largest}};
-        if (arguments.until_rest) result["settled"] = recording.settled;
-        if (!simulation.options().obstacles.empty()) {
-            result["deepest_point"] = deepest_point(simulation);
+    Result result = Result::tree();
+    result.label(arguments.out);
+    result.add("out", arguments.out).data_only();
+    result.add("frames", recording.rollout.frame_count);
+    result.add("seconds", state.time, "s").label("motion");
+    result.add("wall_seconds", wall, "s").label("time taken");
+    result.add("device", simulation.device_name());
+    result.add("lowest_point", lowest, "m");
+    result.add("rms_speed", speeds.rms, "m/s").label("rms speed at the end");
+    result.add("largest_speed", speeds.largest, "m/s").label("largest speed at the end");
+    if (arguments.until_rest) {
+        result.add("settled", recording.settled);
+        if (!recording.settled && !recording.stopped) {
+            result.say(
+                fmt::format("an rms speed of {:.2g} m/s counts as rest: raise --seconds or "
+                            "--rest-speed",
+                            rest_from(arguments, simulation.cloth())->speed));
         }
-        fmt::print("{}\n", result.dump());
-    } else {
-        fmt::print(
-            "{}: {} frames, {:.3g} s of motion in {:.3g} s on {} ({:.0f} times real time); "
-            "lowest point {:.3f} m\n",
-            arguments.out, rollout.frame_count, state.time, wall, simulation.device_name(),
-            state.time / wall, lowest);
-        print_rest(arguments, simulation, recording);
     }
+    if (!simulation.options().obstacles.empty()) {
+        result.add("deepest_point", deepest_point(simulation), "m")
+            .label("deepest point in an obstacle");
+    }
+    return result;
 }
 
 // All that can be known to go wrong with the files, before the run.
@@ -264,7 +252,7 @@ int run_simulate(const SimulateArguments& arguments)
     if (arguments.rest_speed && !arguments.until_rest) {
         throw Error("--rest-speed: says when --until-rest stops; give that too");
     }
-    check_camera(arguments.camera, arguments.app->get_option("--stride")->count() > 0);
+    check_camera(arguments.camera, arguments.flags->given("stride"));
     const Cloth cloth = read_cloth(arguments.cloth);
     Start start = make_start(arguments, cloth);
     int stride = arguments.stride;
@@ -306,7 +294,7 @@ int run_simulate(const SimulateArguments& arguments)
                       describe(*recording.blow_up, cloth, options), recording.rollout.frame_count,
                       arguments.out);
     }
-    print_result(arguments, simulation, recording, wall);
+    print(arguments.common, result_of(arguments, simulation, recording, wall));
     if (!recording.stopped) return kDone;
     fmt::print(stderr, "springtime: interrupted; the frames so far are in {}\n", arguments.out);
     return kFailed;
@@ -317,43 +305,41 @@ int run_simulate(const SimulateArguments& arguments)
 Verb add_simulate(CLI::App& root)
 {
     auto arguments = std::make_shared<SimulateArguments>();
-    CLI::App* verb = root.add_subcommand("simulate", "Run a cloth and record its motion");
-    arguments->app = verb;
-    verb->add_option("cloth", arguments->cloth, "Cloth file")->required()->type_name("FILE");
-    verb->add_option("--start", arguments->start,
-                     "Start, pins and environment of a stored rollout; otherwise the sheet starts "
-                     "flat and level")
-        ->type_name("FILE#ROLLOUT");
-    verb->add_option("--pin", arguments->pins,
-                     "Hold these particles, can be repeated: corner-nw, corner-ne, corner-sw, "
-                     "corner-se, edge-north, edge-south, edge-west, edge-east, center, "
-                     "particle:INDEX, grid:ROW,COL")
-        ->allow_extra_args(false)
-        ->take_all()
-        ->default_str("")
-        ->type_name("NAME");
-    verb->add_option("--handles", arguments->handles, "CSV of moving handles: time,handle,x,y,z")
-        ->type_name("FILE");
-    verb->add_option("--out", arguments->out, "Motion file to write")->type_name("FILE");
-    verb->add_option("--picture", arguments->picture, "PNG file to draw six frames to")
-        ->type_name("FILE");
-    verb->add_option("--seconds", arguments->seconds, "How long [s]");
-    verb->add_option("--dt", arguments->dt,
-                     "Time step [s]; by default that of the start, else 0.001");
-    verb->add_option("--substeps", arguments->substeps,
-                     "Steps per time step: a number, or auto for as many as are safe");
-    verb->add_option("--stride", arguments->stride, "Time steps between stored frames");
-    add_camera(*verb, arguments->camera);
-    add_environment(*verb, arguments->environment, true);
-    add_contact_flags(*verb, arguments->contact);
-    verb->add_flag("--until-rest", arguments->until_rest,
-                   "Stop when the cloth has settled; --seconds is then the longest it may take");
-    verb->add_option("--rest-speed", arguments->rest_speed,
-                     "What counts as rest: rms speed [m/s]; by default a thousandth of the sheet's "
-                     "diagonal per second");
-    verb->add_flag("--overwrite", arguments->overwrite, "Replace an existing file");
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_simulate(*arguments); }, {}};
+    const Flags flags = add_verb(root, "simulate", "Run a cloth and record its motion");
+    const Flags time = flags.in(kTimeGroup);
+    arguments->flags = flags;
+    flags.add("cloth", arguments->cloth, "Cloth file").required().type("FILE");
+    flags
+        .add("--start", arguments->start,
+             "Start, pins and environment of a stored rollout; otherwise the sheet starts flat and "
+             "level")
+        .type("FILE#ROLLOUT");
+    flags
+        .add("--pin", arguments->pins,
+             "Hold these particles, can be repeated: corner-nw, corner-ne, corner-sw, corner-se, "
+             "edge-north, edge-south, edge-west, edge-east, center, particle:INDEX, grid:ROW,COL")
+        .repeated()
+        .type("NAME");
+    flags.add("--handles", arguments->handles, "CSV of moving handles: time,handle,x,y,z")
+        .type("FILE");
+    flags.add("--out", arguments->out, "Motion file to write").type("FILE");
+    flags.add("--picture", arguments->picture, "PNG file to draw six frames to").type("FILE");
+    flags.add("--seconds", arguments->seconds, "How long [s]");
+    time.add("--dt", arguments->dt, "Time step [s]; by default that of the start, else 0.001");
+    time.add("--substeps", arguments->substeps,
+             "Steps per time step: a number, or auto for as many as are safe");
+    time.add("--stride", arguments->stride, "Time steps between stored frames");
+    add_camera(flags, arguments->camera);
+    add_environment(flags, arguments->environment, true);
+    add_contact_flags(flags, arguments->contact);
+    flags.add_switch("--until-rest", arguments->until_rest,
+                     "Stop when the cloth has settled; --seconds is then the longest it may take");
+    time.add("--rest-speed", arguments->rest_speed,
+             "What counts as rest: rms speed [m/s]; by default a thousandth of the sheet's "
+             "diagonal per second");
+    flags.add_switch("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_common(flags, arguments->common);
+    return {flags, [arguments] { return run_simulate(*arguments); }};
 }
 
 }  // namespace springtime::app

@@ -22,7 +22,7 @@ struct TrainArguments {
     CommonOptions common;
     TrainFlags flags;
     std::string motion, out = "run", resume;
-    const CLI::App* app = nullptr;
+    std::optional<Flags> settings;
 };
 
 // A resumed run takes the settings it began with.
@@ -252,7 +252,7 @@ int run_train(TrainArguments arguments)
         if (by_gradient) remark_on(reader.header(), options, arguments.common);
     }
     std::string config =
-        merged_config(*arguments.app, {"out", "resume", "motion", "threads", "quiet", "json"});
+        merged_config(*arguments.settings, {"out", "resume", "motion", "threads", "quiet", "json"});
     config += fmt::format("motion = {}\n", toml_text(fs::absolute(arguments.motion).string()));
     if (resume) {
         check_same_config(folder.config(), config, "", folder.path().string());
@@ -296,17 +296,16 @@ int run_train(TrainArguments arguments)
 Verb add_train(CLI::App& root)
 {
     auto arguments = std::make_shared<TrainArguments>();
-    CLI::App* verb = root.add_subcommand(
-        "train", "Learn a cloth of springs from motion: stiffness and damping of every spring");
-    arguments->app = verb;
-    verb->add_option("motion,--motion", arguments->motion, "Motion file to learn from")
-        ->type_name("FILE");
-    verb->add_option("--out", arguments->out, "Folder for the run")->type_name("FOLDER");
-    verb->add_option("--resume", arguments->resume, "Go on with an interrupted run")
-        ->type_name("FOLDER");
-    add_train_flags(*verb, arguments->flags);
-    add_common(*verb, arguments->common);
-    return {verb, [arguments] { return run_train(*arguments); }, stored_config};
+    const Flags flags =
+        add_verb(root, "train",
+                 "Learn a cloth of springs from motion: stiffness and damping of every spring");
+    arguments->settings = flags;
+    flags.add("motion,--motion", arguments->motion, "Motion file to learn from").type("FILE");
+    flags.add("--out", arguments->out, "Folder for the run").type("FOLDER");
+    flags.add("--resume", arguments->resume, "Go on with an interrupted run").type("FOLDER");
+    add_train_flags(flags, arguments->flags);
+    add_common(flags, arguments->common);
+    return {flags, [arguments] { return run_train(*arguments); }, stored_config};
 }
 
 }  // namespace springtime::app

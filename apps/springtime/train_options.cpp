@@ -37,31 +37,25 @@ std::vector<TrainPass> passes_of(const TrainFlags& flags)
     return passes;
 }
 
-void add_linear_flags(CLI::App& verb, TrainFlags& flags)
+void add_linear_flags(const Flags& verb, TrainFlags& flags)
 {
-    constexpr const char* kGroup = "Options of --method linear and auto";
-    verb.add_option("--form", flags.form,
-                    "Force balance at every frame (force), or in windows of positions (weak); "
-                    "auto: force where accelerations are stored")
-        ->check(CLI::IsMember({"auto", "force", "weak"}))
-        ->group(kGroup);
-    verb.add_option("--window", flags.window,
-                    "Half width of the windows of the weak form [s]; 0: chosen by validation")
-        ->check(CLI::NonNegativeNumber)
-        ->group(kGroup);
-    verb.add_option("--instruments", flags.instruments,
-                    "frames: even frames against odd ones, free of bias when noise is white; auto: "
-                    "where it is")
-        ->check(CLI::IsMember({"auto", "none", "frames"}))
-        ->group(kGroup);
-    verb.add_option("--prior", flags.prior,
-                    "Weight of the pull towards the median of each family; negative: chosen by "
-                    "validation")
-        ->group(kGroup);
-    verb.add_option("--solver", flags.solver,
-                    "direct: sparse LDL^T; iterative: conjugate gradients")
-        ->check(CLI::IsMember({"direct", "iterative"}))
-        ->group(kGroup);
+    const Flags rare = verb.in("Linear solve (--method linear and auto)");
+    rare.add("--form", flags.form,
+             "Force balance at every frame (force), or in windows of positions (weak); auto: force "
+             "where accelerations are stored")
+        .one_of({"auto", "force", "weak"});
+    rare.add("--window", flags.window,
+             "Half width of the windows of the weak form [s]; 0: chosen by validation")
+        .not_negative();
+    rare.add("--instruments", flags.instruments,
+             "frames: even frames against odd ones, free of bias when noise is white; auto: where "
+             "it is")
+        .one_of({"auto", "none", "frames"});
+    rare.add("--prior", flags.prior,
+             "Weight of the pull towards the median of each family; negative: chosen by "
+             "validation");
+    rare.add("--solver", flags.solver, "direct: sparse LDL^T; iterative: conjugate gradients")
+        .one_of({"direct", "iterative"});
 }
 
 int substeps_named(const std::string& text)
@@ -75,61 +69,62 @@ int substeps_named(const std::string& text)
 
 }  // namespace
 
-void add_train_flags(CLI::App& verb, TrainFlags& flags)
+void add_train_flags(const Flags& verb, TrainFlags& flags)
 {
+    const Flags descent = verb.in("Descent (--method gradient and auto)");
+    const Flags loss = verb.in("Loss"), validation = verb.in("Validation");
     const auto weight = [&](const char* flag, std::vector<double>& values, const char* text,
                             const char* otherwise) {
-        verb.add_option(flag, values, text)
-            ->expected(1, 2)
-            ->allow_extra_args(false)
-            ->default_str(otherwise);
+        loss.add(flag, values, text).one_or_two().shows(otherwise);
     };
-    verb.add_option("--method", flags.method,
-                    "linear: solve for all springs at once; gradient: descend through the "
-                    "simulator; auto: solve, then descend where that follows the motion better")
-        ->check(CLI::IsMember({"auto", "linear", "gradient"}));
-    verb.add_option("--grid", flags.grid,
-                    "Particles of the surrogate, ROWSxCOLS; auto: 32x32, and for captured motion "
-                    "the grid of the landmarks, one twice as fine where that does clearly better, "
-                    "or about as many particles");
+    verb.add("--method", flags.method,
+             "linear: solve for all springs at once; gradient: descend through the simulator; "
+             "auto: solve, then descend where that follows the motion better")
+        .one_of({"auto", "linear", "gradient"});
+    verb.add("--grid", flags.grid,
+             "Particles of the surrogate, ROWSxCOLS; auto: 32x32, and for captured motion the grid "
+             "of the landmarks, one twice as fine where that does clearly better, or about as many "
+             "particles");
     add_families(verb, flags.families);
     add_knots(verb, flags.run.law.knots);
-    verb.add_flag("--isotropic-damping", flags.run.law.isotropic,
-                  "Learn a second dashpot per spring, against all relative velocity");
-    verb.add_option("--passes", flags.passes,
-                    "dual: stiffness on slow clips, then damping on all; single: both at once; "
-                    "auto: dual, and single for captured motion")
-        ->check(CLI::IsMember({"auto", "dual", "single"}));
-    verb.add_option("--rounds", flags.rounds,
-                    "How often the passes are gone through; 4 unless given, 1 for captured motion")
-        ->check(CLI::Range(1, 1000));
-    verb.add_option("--stiffness-iterations", flags.stiffness_iterations,
-                    "Iterations of the stiffness pass, 128 unless given; a single pass takes the "
-                    "sum of both; 64 for captured motion")
-        ->check(CLI::Range(0, 1000000));
-    verb.add_option("--damping-iterations", flags.damping_iterations,
-                    "Iterations of the damping pass, 64 unless given, 32 for captured motion")
-        ->check(CLI::Range(0, 1000000));
-    verb.add_option("--stiffness-rate", flags.stiffness_rate,
-                    "Learning rate of stiffness, relative to the mean of its start; 0.1 unless "
-                    "given, 0.01 for captured motion");
-    verb.add_option("--damping-rate", flags.damping_rate,
-                    "Learning rate of damping, likewise; 0.075 unless given, 0.01 for captured "
-                    "motion");
-    verb.add_option("--round-decay", flags.run.round_decay,
-                    "Each round begins with this share of the rates of the one before");
-    verb.add_option("--schedule", flags.schedule, "How the rates go over a pass")
-        ->check(CLI::IsMember({"cosine", "constant"}));
-    verb.add_option("--batch", flags.run.batch, "Clips per iteration");
-    verb.add_option("--clip-steps", flags.clip_steps,
-                    "Time steps of a clip, rounded down to whole frames; 500 unless given, 150 for "
-                    "captured motion");
-    verb.add_option("--substeps", flags.substeps,
-                    "Parts that a time step of the motion is cut into: a number, auto for as many "
-                    "as the springs need, or motion: 1 where the motion's own step is known, auto "
-                    "where it was captured");
-    verb.add_option("--slow-seconds", flags.run.slow_seconds,
-                    "The stiffness pass sees the end of each rollout only, this long [s]; 0: all");
+    verb.in(kClothGroup)
+        .add_switch("--isotropic-damping", flags.run.law.isotropic,
+                    "Learn a second dashpot per spring, against all relative velocity");
+    descent
+        .add(
+            "--passes", flags.passes,
+            "dual: stiffness on slow clips, then damping on all; single: both at once; auto: dual, "
+            "and single for captured motion")
+        .one_of({"auto", "dual", "single"});
+    verb.add("--rounds", flags.rounds,
+             "How often the passes are gone through; 4 unless given, 1 for captured motion")
+        .between(1, 1000);
+    verb.add("--stiffness-iterations", flags.stiffness_iterations,
+             "Iterations of the stiffness pass, 128 unless given; a single pass takes the sum of "
+             "both; 64 for captured motion")
+        .between(0, 1000000);
+    verb.add("--damping-iterations", flags.damping_iterations,
+             "Iterations of the damping pass, 64 unless given, 32 for captured motion")
+        .between(0, 1000000);
+    descent.add("--stiffness-rate", flags.stiffness_rate,
+                "Learning rate of stiffness, relative to the mean of its start; 0.1 unless given, "
+                "0.01 for captured motion");
+    descent.add("--damping-rate", flags.damping_rate,
+                "Learning rate of damping, likewise; 0.075 unless given, 0.01 for captured motion");
+    descent.add("--round-decay", flags.run.round_decay,
+                "Each round begins with this share of the rates of the one before");
+    descent.add("--schedule", flags.schedule, "How the rates go over a pass")
+        .one_of({"cosine", "constant"});
+    verb.add("--batch", flags.run.batch, "Clips per iteration");
+    verb.add("--clip-steps", flags.clip_steps,
+             "Time steps of a clip, rounded down to whole frames; 500 unless given, 150 for "
+             "captured motion");
+    descent.add("--substeps", flags.substeps,
+                "Parts that a time step of the motion is cut into: a number, auto for as many as "
+                "the springs need, or motion: 1 where the motion's own step is known, auto where "
+                "it was captured");
+    descent.add("--slow-seconds", flags.run.slow_seconds,
+                "The stiffness pass sees the end of each rollout only, this long [s]; 0: all");
     weight("--force-weight", flags.force_weight,
            "Weight of the force loss, or one per pass; 1 unless given, 0 for captured motion", "");
     weight("--impulse-weight", flags.impulse_weight,
@@ -138,27 +133,30 @@ void add_train_flags(CLI::App& verb, TrainFlags& flags)
            "Weight of the position loss, likewise; 0 unless given, 1 for captured motion", "");
     weight("--negative-weight", flags.negative_weight,
            "Penalty on negative parameters, likewise; 0 cuts them off at zero", "0");
-    auto* logarithms = verb.add_flag("--log-parameters", flags.log_parameters,
-                                     "Learn the logarithms, which keeps parameters positive, as is "
-                                     "done for captured motion");
-    verb.add_flag("--plain-parameters", flags.plain_parameters,
-                  "Learn the parameters themselves for captured motion, too")
-        ->excludes(logarithms);
-    verb.add_option("--freeze", flags.freeze, "Parameters that keep their start")
-        ->check(CLI::IsMember({"none", "stiffness", "damping"}));
-    verb.add_option("--stiffness-start", flags.run.stiffness_start,
-                    "First stiffness [N/m]; 0: that of the best homogeneous network");
-    verb.add_option("--damping-start", flags.run.damping_start,
-                    "First damping [N s/m]; 0: that of the best homogeneous network");
-    verb.add_option(
-        "--validation-share", flags.run.validation_share,
-        "Share of the rollouts that is never trained on and chooses the best iteration");
-    verb.add_option("--validation-clips", flags.run.validation_clips, "Clips of those to look at");
-    verb.add_option("--validate-every", flags.run.validate_every, "Iterations between looks");
-    verb.add_option("--patience", flags.patience,
-                    "End after this many iterations without a better look; 0, the default: never; "
-                    "24 for captured motion")
-        ->check(CLI::Range(0, 1000000));
+    const Flag logarithms =
+        descent.add_switch("--log-parameters", flags.log_parameters,
+                           "Learn the logarithms, which keeps parameters positive, as is done for "
+                           "captured motion");
+    descent
+        .add_switch("--plain-parameters", flags.plain_parameters,
+                    "Learn the parameters themselves for captured motion, too")
+        .excludes(logarithms);
+    descent.add("--freeze", flags.freeze, "Parameters that keep their start")
+        .one_of({"none", "stiffness", "damping"});
+    descent.add("--stiffness-start", flags.run.stiffness_start,
+                "First stiffness [N/m]; 0: that of the best homogeneous network");
+    descent.add("--damping-start", flags.run.damping_start,
+                "First damping [N s/m]; 0: that of the best homogeneous network");
+    validation.add("--validation-share", flags.run.validation_share,
+                   "Share of the rollouts that is never trained on and chooses the best iteration");
+    validation.add("--validation-clips", flags.run.validation_clips,
+                   "Clips of the validation motion that are looked at");
+    validation.add("--validate-every", flags.run.validate_every, "Iterations between two looks");
+    validation
+        .add("--patience", flags.patience,
+             "End after this many iterations without a better look; 0, the default: never; 24 for "
+             "captured motion")
+        .between(0, 1000000);
     add_linear_flags(verb, flags);
 }
 

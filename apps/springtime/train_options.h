@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "options.h"
+#include "springtime/identify.h"
+#include "springtime/learn.h"
 
 namespace springtime::app {
 
@@ -27,7 +29,7 @@ struct TrainFlags {
     TrainOptions run;
 };
 
-void add_train_flags(CLI::App& verb, TrainFlags& flags);
+void add_train_flags(const Flags& verb, TrainFlags& flags);
 // The flags with what was not given filled in for this kind of motion.
 TrainFlags fitted_to(TrainFlags flags, const MotionHeader& header);
 // Of fitted flags.

@@ -5,6 +5,9 @@
 #include <string>
 
 #include "options.h"
+#include "springtime/evaluate.h"
+#include "springtime/identify.h"
+#include "springtime/learn.h"
 
 namespace springtime::app {
 

@@ -1,8 +1,13 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "springtime/cloth.h"
@@ -10,7 +15,103 @@
 #include "springtime/obstacle.h"
 #include "springtime/simulation.h"
 
+// What people get to see: results as text or JSON, and pictures.
 namespace springtime {
+
+// ---- Results ----
+
+// What a piece of work found: an ordered tree of named values with units. Text and JSON are printed
+// from the same tree, so they cannot disagree. The names are the keys of the JSON.
+class Result {
+  public:
+    struct Entry;
+
+    Result() = default;  // nothing: not known, or does not apply
+    Result(bool value) : value_(value) {}
+    template <std::integral T>
+    Result(T value) : value_(std::int64_t(value))
+    {
+    }
+    Result(double value) : value_(value) {}
+    Result(std::string value) : value_(std::move(value)) {}
+    Result(std::string_view value) : value_(std::string(value)) {}
+    Result(const char* value) : value_(std::string(value)) {}
+    template <class T>
+    Result(const std::optional<T>& value)
+    {
+        if (value) *this = Result(*value);
+    }
+    template <class T>
+    Result(const std::vector<T>& values);
+
+    static Result tree();
+    static Result list();
+
+    // Adds a child at the end of a tree, or replaces the one of that name. Returns the child, to
+    // which the next add() may put an end: complete a child before it is added.
+    Result& add(std::string name, Result value, std::string unit = {});
+    Result& push(Result value);   // at the end of a list
+    void say(std::string words);  // a line of text at this place; JSON has none
+
+    // ---- How text shows it; JSON does not care ----
+
+    Result& label(std::string text);  // instead of the name; of a tree: its first line
+    Result& percent();                // a share, shown as percent
+    Result& bars();                   // a table: its last column is drawn as bars as well
+    Result& data_only();              // not shown
+    Result& unless_zero();            // not shown where it is zero or empty
+    // A list of numbers at even distances along something: about ten of them are shown, with bars.
+    Result& along(double interval, std::string unit);
+    Result& first(std::size_t rows);  // a table or lines: how many are shown; 24 unless said
+
+    // ---- Reading ----
+
+    const Result* find(std::string_view name) const;  // child of a tree; null where there is none
+    const std::vector<Entry>& entries() const;        // of a tree or list; empty for values
+    bool is_nothing() const { return std::holds_alternative<std::monostate>(value_); }
+    bool is_tree() const;
+    bool is_list() const;
+    template <class T>
+    const T* get_if() const  // bool, std::int64_t, double or std::string
+    {
+        return std::get_if<T>(&value_);
+    }
+
+    struct Style {
+        std::string label, unit;
+        bool percent = false, bars = false, data_only = false, unless_zero = false, words = false;
+        std::optional<double> interval;
+        std::string interval_unit;
+        std::size_t rows = 24;
+    };
+    const Style& style() const { return style_; }
+
+  private:
+    struct Children {
+        bool named = false;
+        std::vector<Entry> entries;
+    };
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, Children> value_;
+    Style style_;
+};
+
+struct Result::Entry {
+    std::string name;  // empty in lists
+    Result value;
+};
+
+template <class T>
+Result::Result(const std::vector<T>& values) : Result(list())
+{
+    for (const auto& value : values) push(Result(T(value)));
+}
+
+// Aligned lines: values with their units, tables where trees are alike. Ends with a new line.
+std::string to_text(const Result& result);
+// In the order of the tree. Numbers that are not finite are null. Indented where `indent` is given.
+std::string to_json(const Result& result, std::optional<int> indent = {});
+
+// ---- Pictures ----
 
 // 8-bit RGB, row by row from the top.
 struct Picture {

@@ -6,7 +6,6 @@
 #include "identifying.h"
 #include "reproduce.h"
 #include "training.h"
-#include "verbs.h"
 
 namespace springtime::app {
 

@@ -5,7 +5,6 @@
 #include "reproduce.h"
 #include "settling.h"
 #include "surrogates.h"
-#include "verbs.h"
 
 namespace springtime::app {
 

@@ -4,7 +4,6 @@
 #include "reproduce.h"
 #include "settling.h"
 #include "surrogates.h"
-#include "verbs.h"
 
 namespace springtime::app {
 

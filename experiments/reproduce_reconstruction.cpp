@@ -5,7 +5,6 @@
 #include "generating.h"
 #include "reproduce.h"
 #include "training.h"
-#include "verbs.h"
 
 namespace springtime::app {
 

@@ -18,6 +18,9 @@ struct ReproduceArguments {
 
 inline constexpr const char* kInterrupted = "interrupted; run the same command again to go on";
 
+// Runs the experiment that is named; returns an exit code.
+int run_reproduce(const ReproduceArguments& arguments);
+
 // Each writes result.json and result.md to the folder, and takes up what an interrupted run left.
 int reproduce_reconstruction(const ReproduceArguments& arguments);
 int reproduce_locking(const ReproduceArguments& arguments);

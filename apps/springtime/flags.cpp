@@ -1,0 +1,318 @@
+#include "flags.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <new>
+
+#include "config.h"
+#include "progress.h"
+#include "springtime/error.h"
+
+namespace springtime::app {
+
+namespace {
+
+constexpr const char* kEssential = "Options";  // CLI11's heading for flags without a group
+
+template <class T>
+Flag add_option(CLI::App& verb, const std::string& group, const std::string& name, T& value,
+                const std::string& text)
+{
+    CLI::Option* option = verb.add_option(name, value, text);
+    if (!group.empty()) option->group(group);
+    return Flag(option);
+}
+
+}  // namespace
+
+// ---- One flag ----
+
+Flag& Flag::required()
+{
+    option_->required();
+    return *this;
+}
+
+Flag& Flag::type(const std::string& name)
+{
+    option_->type_name(name);
+    return *this;
+}
+
+Flag& Flag::one_of(const std::vector<std::string>& words)
+{
+    option_->check(CLI::IsMember(words));
+    return *this;
+}
+
+Flag& Flag::between(int low, int high)
+{
+    option_->check(CLI::Range(low, high));
+    return *this;
+}
+
+Flag& Flag::not_negative()
+{
+    option_->check(CLI::NonNegativeNumber);
+    return *this;
+}
+
+Flag& Flag::shows(const std::string& value)
+{
+    option_->default_str(value);
+    return *this;
+}
+
+Flag& Flag::repeated()
+{
+    option_->allow_extra_args(false)->take_all()->default_str("");
+    return *this;
+}
+
+Flag& Flag::list()
+{
+    option_->take_all()->default_str("");
+    return *this;
+}
+
+Flag& Flag::words()
+{
+    option_->delimiter(',')->take_all();
+    return *this;
+}
+
+Flag& Flag::one_or_two()
+{
+    option_->expected(1, 2)->allow_extra_args(false);
+    return *this;
+}
+
+Flag& Flag::three()
+{
+    option_->type_size(3)->expected(1)->allow_extra_args(false)->type_name("X Y Z");
+    return *this;
+}
+
+Flag& Flag::excludes(const Flag& other)
+{
+    option_->excludes(other.option_);
+    return *this;
+}
+
+// ---- All flags of a verb ----
+
+Flags Flags::in(const std::string& group) const
+{
+    Flags copy = *this;
+    copy.group_ = group;
+    return copy;
+}
+
+Flag Flags::add(const std::string& name, std::string& value, const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, double& value, const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, int& value, const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, long& value, const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, std::uint64_t& value, const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, std::optional<double>& value,
+                const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, std::optional<int>& value, const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, std::vector<std::string>& value,
+                const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add(const std::string& name, std::vector<double>& value, const std::string& text) const
+{
+    return add_option(*verb_, group_, name, value, text);
+}
+
+Flag Flags::add_switch(const std::string& name, bool& value, const std::string& text) const
+{
+    CLI::Option* option = verb_->add_flag(name, value, text);
+    if (!group_.empty()) option->group(group_);
+    return Flag(option);
+}
+
+bool Flags::given(const std::string& flag) const
+{
+    return verb_->get_option("--" + flag)->count() > 0;
+}
+
+bool Flags::has(const std::string& flag) const
+{
+    return verb_->get_option_no_throw("--" + flag) != nullptr;
+}
+
+Flags add_verb(CLI::App& root, const std::string& name, const std::string& text)
+{
+    CLI::App* verb = root.add_subcommand(name, text);
+    verb->set_help_flag("-h,--help", "The flags that most people need");
+    verb->set_help_all_flag("--help-all", "All flags");
+    return Flags(*verb);
+}
+
+// ---- The program ----
+
+namespace {
+
+// The settings of a verb that lie beneath what the user gave, as arguments behind it.
+void add_settings(const Verb& verb, std::vector<std::string>& given)
+{
+    const auto append = [&](const std::string& text, const std::string& source) {
+        const auto more = config_arguments(verb.flags, text, source, given);
+        given.insert(given.end(), more.begin(), more.end());
+    };
+    std::string path = argument_value(given, "config");
+    if (path.empty() && verb.default_config) path = verb.default_config(given);
+    if (!path.empty()) append(read_text(path), path);
+    if (verb.stored_config) append(verb.stored_config(given), "stored settings");
+    if (verb.preset_config) append(verb.preset_config(given), "preset");
+}
+
+const Verb* verb_named(const std::vector<Verb>& verbs, const std::vector<std::string>& arguments)
+{
+    if (arguments.empty() || arguments[0].starts_with('-')) return nullptr;
+    std::string names;
+    for (const Verb& verb : verbs) {
+        const std::string name = verb.flags.verb().get_name();
+        if (name == arguments[0]) return &verb;
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    throw Error("'{}': no such verb; there are {}", arguments[0], names);
+}
+
+// --help shows the flags that most people need.
+void hide_groups(const Verb& verb)
+{
+    bool hidden = false;
+    for (CLI::Option* option : verb.flags.verb().get_options()) {
+        if (option->get_group() == kEssential) continue;
+        option->group("");
+        hidden = true;
+    }
+    if (hidden) {
+        verb.flags.verb().footer(
+            "--help-all shows all flags. Every flag can be a key of the TOML "
+            "file that --config names.");
+    }
+}
+
+int run_verb(CLI::App& root, const std::vector<Verb>& verbs, std::vector<std::string> arguments)
+{
+    const Verb* verb = verb_named(verbs, arguments);
+    if (verb && verb->take_over) return verb->take_over({arguments.begin() + 1, arguments.end()});
+    if (verb) {
+        const std::string name = arguments[0];
+        arguments.erase(arguments.begin());
+        if (!has_argument(arguments, "help-all")) hide_groups(*verb);
+        add_settings(*verb, arguments);
+        arguments.insert(arguments.begin(), name);
+    }
+    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
+    try {
+        root.parse(arguments);
+    } catch (const CLI::Success& success) {
+        return root.exit(success);
+    } catch (const CLI::ParseError& error) {
+        fmt::print(stderr, "springtime: {}\nRun with --help for what is understood.\n",
+                   error.what());
+        return kBadInput;
+    }
+    catch_interrupts();
+    return verb ? verb->run() : kBadInput;
+}
+
+// Names of options in a message, `self_distance`, become flags.
+std::string with_flags(const std::string& message)
+{
+    std::string text;
+    for (std::size_t at = 0; at < message.size();) {
+        const std::size_t begin = message.find('`', at);
+        const std::size_t end = begin == std::string::npos ? begin : message.find('`', begin + 1);
+        if (end == std::string::npos) return text + message.substr(at);
+        text +=
+            message.substr(at, begin - at) + flag_of(message.substr(begin + 1, end - begin - 1));
+        at = end + 1;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string flag_of(const std::string& field)
+{
+    // Members whose flags have shorter names.
+    static const std::vector<std::pair<std::string, std::string>> kNames{
+        {"longest_step", "dt"},   {"frame_rate", "fps"},   {"rate", "fps"},    {"format", "to"},
+        {"csv_layout", "layout"}, {"long_rows", "layout"}, {"dropped", "drop"}};
+    std::string name = field;
+    for (const auto& [member, flag] : kNames) {
+        if (field == member) name = flag;
+    }
+    std::replace(name.begin(), name.end(), '_', '-');
+    return "--" + name;
+}
+
+int run_program(const std::vector<AddVerb>& adders, const std::vector<std::string>& arguments)
+{
+    try {
+        CLI::App root{"Learns mass-spring cloth from motion, and runs it.", "springtime"};
+        root.option_defaults()->always_capture_default();
+        root.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+        root.set_version_flag("--version", std::string("springtime ") + kVersion);
+        root.require_subcommand(1);
+        root.footer(
+            "Every verb explains itself: springtime VERB --help. Exit codes: 0 done, "
+            "1 failure, 2 bad input.");
+        std::vector<Verb> verbs;
+        for (const AddVerb& add : adders) verbs.push_back(add(root));
+        return run_verb(root, verbs, arguments);
+    } catch (const Error& error) {
+        const std::string flag = error.field().empty() ? "" : flag_of(error.field()) + ": ";
+        fmt::print(stderr, "springtime: {}{}\n", flag, with_flags(error.what()));
+        return kBadInput;
+    } catch (const std::filesystem::filesystem_error& error) {
+        fmt::print(stderr, "springtime: {}: {}; name another file or folder\n",
+                   error.path1().string(), error.code().message());
+        return kBadInput;
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr,
+                   "springtime: out of memory; use a smaller grid, fewer threads or a "
+                   "larger stride\n");
+        return kFailed;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "springtime: {}\n", with_flags(error.what()));
+        return kFailed;
+    }
+}
+
+}  // namespace springtime::app
