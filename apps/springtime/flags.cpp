@@ -233,7 +233,10 @@ int run_verb(CLI::App& root, const std::vector<Verb>& verbs, std::vector<std::st
     if (verb) {
         const std::string name = arguments[0];
         arguments.erase(arguments.begin());
-        if (!has_argument(arguments, "help-all")) hide_groups(*verb);
+        const bool short_help =
+            std::find(arguments.begin(), arguments.end(), "-h") != arguments.end() ||
+            has_argument(arguments, "help");
+        if (short_help) hide_groups(*verb);
         add_settings(*verb, arguments);
         arguments.insert(arguments.begin(), name);
     }
