@@ -305,14 +305,14 @@ TEST(BlowUp, DescriptionSaysWhichWhenAndWhatToDo)
     EXPECT_EQ(describe({1, 40, 4.0, 0}, cloth, {0.1, kEmptySpace, {}}),
               "the cloth blew up: particle 1 was the first to leave all bounds, in step 40 at 4 s "
               "with a time step of 0.1 s; the largest stable step is about 0.0707 s. Use "
-              "--substeps auto (here 3), or lower stiffness and damping, or raise the mass");
+              "automatic sub-steps (here 3), or lower stiffness and damping, or raise the mass");
     EXPECT_EQ(
         describe({1, 40, 0.4, 0}, cloth, {0.01, kEmptySpace, {}}),
         "the cloth blew up: particle 1 was the first to leave all bounds, in step 40 at 0.4 s "
         "with a time step of 0.01 s; the largest stable step is about 0.0707 s. The step is "
         "below that, so a handle or an obstacle that moves too fast, or a start that is "
         "stretched too far or inside an obstacle, is the likely cause; otherwise try a shorter "
-        "--dt");
+        "step");
 }
 
 // ---- Falling cloths at the step that stable_substeps() chooses ----

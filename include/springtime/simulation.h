@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,7 +57,7 @@ Device device_named(std::string_view name);
 // What went wrong in a step: the first particle that left all bounds, and when.
 struct StepReport {
     int particle = 0;
-    long step = 0;    // counted from the start of the run
+    long step = 0;    // counted from the start of the run, sub-steps each
     double time = 0;  // [s]
     int lane = 0;     // which state of a batch
 };
@@ -88,28 +89,74 @@ inline constexpr double kStableMargin = 0.5;
 inline constexpr int kMostSubsteps = 1000000;
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt);
 
+// For SimulationOptions::substeps: as many as stable_substeps() says.
+inline constexpr std::nullopt_t automatic = std::nullopt;
+
 struct SimulationOptions {
-    double dt = 1e-3;  // [s]
+    double dt = 1e-3;  // a frame [s]: what one advance() goes forward by
     Environment environment;
     Device device = Device::automatic;
     std::vector<Obstacle> obstacles{};
-    double thickness = 0;      // [m] kept between particles and obstacles
-    double self_distance = 0;  // [m] kept between particles of the cloth; 0: they do not meet
+    double thickness = 0;             // [m] kept between particles and obstacles
+    double self_distance = 0;         // [m] kept between particles; 0: they do not meet
+    std::optional<int> substeps = 1;  // equal steps of a frame, or automatic
 };
 
-class Stepper;
+// Names something that Simulation::hold() holds.
+enum class HandleId : long {};
 
 // One cloth that runs. Two simulations never share anything.
+//
+// Targets are reached along a frame: held particles and obstacles go straight from where they are
+// to where they shall be at its end, the same way in every step, and stand still afterwards.
+// Nothing here but the constructors, hold(), release() and set_drag() with automatic sub-steps
+// allocates memory, unless a return type says so. A wrong argument throws Error and changes
+// nothing.
 class Simulation {
   public:
-    // The cloth is copied. Throws Error on bad input.
+    // Starts flat and at rest, with nothing held. The cloth is copied.
+    explicit Simulation(const Cloth& cloth, const SimulationOptions& options = {});
+    // Starts from a state, with handles that follow their keys from then on, for good.
     Simulation(const Cloth& cloth, State start, Handles handles, const SimulationOptions& options);
     ~Simulation();
     Simulation(Simulation&&) noexcept;
     Simulation& operator=(Simulation&&) noexcept;
 
-    // Advances by `steps`. On a blow-up the state stays as it was before the call.
-    [[nodiscard]] std::optional<StepReport> advance(int steps);
+    // Goes forward by frames. On a blow-up the state stays as it was before the call, and so do
+    // the targets.
+    [[nodiscard]] std::optional<StepReport> advance(int frames = 1);
+
+    // Holds particles where they are, at rest, until they are released: those of a name (see
+    // particles_named), one, or several together. None of them may be held already.
+    HandleId hold(std::string_view name);
+    HandleId hold(int particle);
+    HandleId hold(std::span<const int> particles);
+    // Where the held particles, or their centre, shall be at the end of the next frame. Several
+    // move like a solid: with a turn (rotation vector, [rad]) they also turn about their centre,
+    // away from the shape in which they were taken hold of.
+    void move(HandleId handle, const Vec3d& target, const Vec3d& turn = {});
+    // Lets go. Every particle keeps the velocity of its path.
+    void release(HandleId handle);
+    Vec3d center(HandleId handle) const;  // where it is now [m]
+
+    void set_gravity(const Vec3d& gravity);  // [m/s^2]
+    void set_wind(const Vec3d& wind);        // [m/s]
+    void set_drag(double drag);              // [1/s]
+
+    // The place of an obstacle in the options, by its name.
+    std::size_t obstacle_named(std::string_view name) const;
+    // Where an obstacle shall be at the end of the next frame. It turns the shorter way. From now
+    // on its keys count no more.
+    void set_pose(std::size_t obstacle, const Pose& pose);
+
+    // Of every particle, in float. A span stays where it is as long as the simulation lives, but
+    // what it shows is brought up to date by the call alone.
+    std::span<const Vec3f> positions() const;   // [m]
+    std::span<const Vec3f> velocities() const;  // [m/s]
+    // Of length one, on the upper side of a sheet that lies flat: the mean of the triangles around
+    // a particle, weighted by area; zero where that is none. Throws Error for a cloth without a
+    // surface.
+    std::span<const Vec3f> normals() const;
 
     const State& state() const;
     // Acceleration of every particle in the present state, in double; zero on handles. Without
@@ -117,8 +164,11 @@ class Simulation {
     // [m/s^2]
     std::vector<Vec3d> acceleration() const;
     const Cloth& cloth() const;
-    const Handles& handles() const;
+    // All that is held now. What hold() holds stands where it is.
+    Handles handles() const;
+    // As they are now: with the present gravity, wind, drag, and poses that were set.
     const SimulationOptions& options() const;
+    int substeps() const;             // steps of a frame
     std::string device_name() const;  // e.g. "cpu/avx512"
 
   private:

@@ -99,15 +99,7 @@ std::vector<Vec3d> vertex_normals(const std::vector<Vec3d>& points,
                                   const std::vector<std::array<int, 3>>& triangles)
 {
     std::vector<Vec3d> normals(points.size());
-    for (const auto& triangle : triangles) {
-        const Vec3d area =
-            area_vector(points[triangle[0]], points[triangle[1]], points[triangle[2]]);
-        for (const int corner : triangle) normals[corner] += area;
-    }
-    for (Vec3d& normal : normals) {
-        const double size = length(normal);
-        normal = size > 0 ? (1 / size) * normal : Vec3d{};
-    }
+    write_vertex_normals<double>(points, triangles, normals);
     return normals;
 }
 

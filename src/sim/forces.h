@@ -88,11 +88,9 @@ struct ForceTable {
           range_count(static_cast<int>(cloth.springs.ranges.size())),
           isotropic_damping(cloth.springs.isotropic_damping.begin(),
                             cloth.springs.isotropic_damping.end()),
-          damping_kind(cloth.triangles.damping_kind),
-          gravity(vec3_cast<Real>(environment.gravity)),
-          wind(vec3_cast<Real>(environment.wind)),
-          drag(Real(environment.drag))
+          damping_kind(cloth.triangles.damping_kind)
     {
+        set_environment(environment);
         isotropic_damping.resize(ends.size());
         for (std::size_t s = 0; s < ends.size(); ++s) {
             for (int j = 0; j < range_count; ++j) {
@@ -113,6 +111,13 @@ struct ForceTable {
                               shape_of_hinge<Real>(cloth, h.corners[i]),
                               {Real(h.stiffness[i]), Real(h.damping[i])}});
         }
+    }
+
+    void set_environment(const Environment& environment)
+    {
+        gravity = vec3_cast<Real>(environment.gravity);
+        wind = vec3_cast<Real>(environment.wind);
+        drag = Real(environment.drag);
     }
 
     // In the order of SpringSet::parameters.

@@ -69,20 +69,32 @@ Surface<double> surface_at(const GridShape& shape, const Vec3d& y)
 
 // ---- Turning ----
 
-// Rodrigues: what a rotation vector makes of the three axes.
-std::array<Vec3d, 3> turned_axes(const Vec3d& turn)
-{
-    const double angle = length(turn);
-    const Vec3d axis = direction(turn, Vec3d{1, 0, 0});
-    std::array<Vec3d, 3> axes;
-    for (int i = 0; i < 3; ++i) {
-        Vec3d unit;
-        unit[i] = 1;
-        axes[i] = std::cos(angle) * unit + std::sin(angle) * cross(axis, unit) +
-                  ((1 - std::cos(angle)) * axis[i]) * axis;
+// A rotation as a quaternion of length one.
+struct Rotation {
+    double w;
+    Vec3d v;
+
+    explicit Rotation(const Vec3d& turn)
+        : w(std::cos(length(turn) / 2)),
+          v(std::sin(length(turn) / 2) * direction(turn, Vec3d{1, 0, 0}))
+    {
     }
-    return axes;
-}
+    Rotation(double real, const Vec3d& vector) : w(real), v(vector) {}
+
+    Rotation inverse() const { return {w, -v}; }
+    // First the other one, then this.
+    Rotation operator*(const Rotation& o) const
+    {
+        return {w * o.w - dot(v, o.v), w * o.v + o.w * v + cross(v, o.v)};
+    }
+    // The shorter of the two rotation vectors. [rad]
+    Vec3d turn() const
+    {
+        const double sign = w < 0 ? -1 : 1;
+        const double angle = 2 * std::atan2(length(v), sign * w);
+        return (sign * angle) * direction(v, Vec3d{});
+    }
+};
 
 // ---- Checks ----
 
@@ -180,9 +192,7 @@ void check_keys(const Obstacle& obstacle, std::string_view source)
         if (!std::isfinite(time) || (k > 0 && time <= obstacle.key_time[k - 1])) {
             throw Error("{}: key {} is at {} s; times must be finite and ascend", source, k, time);
         }
-        if (!finite(obstacle.key_pose[k].position) || !finite(obstacle.key_pose[k].turn)) {
-            throw Error("{}: the pose of key {} is not finite; give numbers", source, k);
-        }
+        check_pose(obstacle.key_pose[k], fmt::format("{}: key {}", source, k));
     }
 }
 
@@ -220,14 +230,43 @@ Pose Obstacle::pose(double time) const
             from.turn + part * (to.turn - from.turn)};
 }
 
+// Rodrigues.
+std::array<Vec3d, 3> turned_axes(const Vec3d& turn)
+{
+    const double angle = length(turn);
+    const Vec3d axis = direction(turn, Vec3d{1, 0, 0});
+    std::array<Vec3d, 3> axes;
+    for (int i = 0; i < 3; ++i) {
+        Vec3d unit;
+        unit[i] = 1;
+        axes[i] = std::cos(angle) * unit + std::sin(angle) * cross(axis, unit) +
+                  ((1 - std::cos(angle)) * axis[i]) * axis;
+    }
+    return axes;
+}
+
+Pose pose_between(const Pose& from, const Pose& to, double part)
+{
+    if (part <= 0) return from;
+    if (part >= 1) return to;
+    const Rotation first(from.turn);
+    const Vec3d way = (first.inverse() * Rotation(to.turn)).turn();
+    return {from.position + part * (to.position - from.position),
+            (first * Rotation(part * way)).turn()};
+}
+
 ObstaclePlacement placement_of(const Obstacle& obstacle, double time, double dt)
 {
     const Pose now = obstacle.pose(time);
+    if (!obstacle.moving()) return {turned_axes(now.turn), now.position, {}, {}};
+    return placement_between(obstacle.pose(time - dt), now, dt);
+}
+
+// The point y of the solid was at position' + R' y one step ago. Seen in the axes of now, it has
+// come (1 - R^T R') y + R^T (position - position').
+ObstaclePlacement placement_between(const Pose& before, const Pose& now, double dt)
+{
     ObstaclePlacement placement{turned_axes(now.turn), now.position, {}, {}};
-    if (!obstacle.moving()) return placement;
-    // The point y of the solid was at position' + R' y one step ago. Seen in the axes of now, it
-    // has come (1 - R^T R') y + R^T (position - position').
-    const Pose before = obstacle.pose(time - dt);
     const std::array<Vec3d, 3> old_axes = turned_axes(before.turn);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
@@ -261,9 +300,14 @@ void check_obstacle(const Obstacle& obstacle, std::string_view source)
                     obstacle.friction);
     }
     check_keys(obstacle, source);
-    for (const Pose& pose : obstacle.key_pose) {
-        check_size({pose.position.x, pose.position.y, pose.position.z}, source);
+}
+
+void check_pose(const Pose& pose, std::string_view source)
+{
+    if (!finite(pose.position) || !finite(pose.turn)) {
+        throw Error("{}: the pose is not finite; give numbers", source);
     }
+    check_size({pose.position.x, pose.position.y, pose.position.z}, source);
 }
 
 void check_contact(const SimulationOptions& options)

@@ -1,10 +1,11 @@
+#include "sim/stability.h"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "core/random.h"
 #include "sim/forces.h"
-#include "springtime/simulation.h"
 
 namespace springtime {
 
@@ -200,9 +201,7 @@ double largest_eigenvalue(const Cloth& cloth, bool in_plane, AddProduct add_prod
 
 }  // namespace
 
-// A mode with frequency w^2 and damping c obeys z^2 - (2 - h c - h^2 w^2) z + (1 - h c) = 0, whose
-// roots stay inside the unit circle while h^2 w^2 + 2 h c <= 4.
-double largest_stable_step(const Cloth& cloth, const Environment& environment)
+ClothSpectrum spectrum_of(const Cloth& cloth)
 {
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
@@ -216,16 +215,33 @@ double largest_stable_step(const Cloth& cloth, const Environment& environment)
         add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
         if (!springs_only) elements.add_damping_product(x, product);
     });
-    const double rate = c + environment.drag;
-    const double denominator = rate + std::sqrt(rate * rate + 4 * w2);
+    return {w2, c};
+}
+
+// A mode with frequency w^2 and damping c obeys z^2 - (2 - h c - h^2 w^2) z + (1 - h c) = 0, whose
+// roots stay inside the unit circle while h^2 w^2 + 2 h c <= 4.
+double largest_stable_step(const ClothSpectrum& spectrum, double drag)
+{
+    const double rate = spectrum.damping + drag;
+    const double denominator = rate + std::sqrt(rate * rate + 4 * spectrum.stiffness);
     return denominator > 0 ? 4 / denominator : HUGE_VAL;
+}
+
+int stable_substeps(const ClothSpectrum& spectrum, double drag, double dt)
+{
+    const double wanted = std::ceil(dt / (kStableMargin * largest_stable_step(spectrum, drag)));
+    // Written so that NaN counts as endless, too.
+    return wanted < kMostSubsteps ? std::max(1, static_cast<int>(wanted)) : kMostSubsteps;
+}
+
+double largest_stable_step(const Cloth& cloth, const Environment& environment)
+{
+    return largest_stable_step(spectrum_of(cloth), environment.drag);
 }
 
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt)
 {
-    const double wanted = std::ceil(dt / (kStableMargin * largest_stable_step(cloth, environment)));
-    // Written so that NaN counts as endless, too.
-    return wanted < kMostSubsteps ? std::max(1, static_cast<int>(wanted)) : kMostSubsteps;
+    return stable_substeps(spectrum_of(cloth), environment.drag, dt);
 }
 
 }  // namespace springtime

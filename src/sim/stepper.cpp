@@ -18,17 +18,19 @@ std::optional<int> first_bad_particle(const State& state, double speed_limit)
     return std::nullopt;
 }
 
-void load_all(Stepper& stepper, const std::vector<State>& states,
-              const std::vector<Handles>& handles)
+}  // namespace
+
+double largest_speed(const Sheet& sheet, double dt)
 {
-    for (std::size_t lane = 0; lane < states.size(); ++lane) {
-        stepper.load(static_cast<int>(lane), states[lane], handles[lane]);
-    }
+    return std::hypot(sheet.length, sheet.width) / dt;
 }
 
-// The first lane, in lane order, that holds a bad particle.
-std::optional<StepReport> find_bad(const std::vector<State>& states, double speed_limit)
+std::optional<StepReport> store_checked(const Stepper& stepper, std::vector<State>& states,
+                                        double speed_limit)
 {
+    for (std::size_t lane = 0; lane < states.size(); ++lane) {
+        stepper.store(static_cast<int>(lane), states[lane]);
+    }
     for (std::size_t lane = 0; lane < states.size(); ++lane) {
         if (const auto particle = first_bad_particle(states[lane], speed_limit)) {
             return StepReport{*particle, 0, states[lane].time, static_cast<int>(lane)};
@@ -37,44 +39,16 @@ std::optional<StepReport> find_bad(const std::vector<State>& states, double spee
     return std::nullopt;
 }
 
-}  // namespace
-
-double largest_speed(const Sheet& sheet, double dt)
-{
-    return std::hypot(sheet.length, sheet.width) / dt;
-}
-
 std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& states,
                                           const std::vector<Handles>& handles, int steps,
                                           const Cloth& cloth, double dt)
 {
-    const double speed_limit = largest_speed(cloth.sheet, dt);
-    const auto store_all = [&](std::vector<State>& into) {
-        for (std::size_t lane = 0; lane < into.size(); ++lane) {
-            stepper.store(static_cast<int>(lane), into[lane]);
+    std::vector<State> spare = states;
+    return advance_checked(stepper, states, spare, steps, largest_speed(cloth.sheet, dt), [&] {
+        for (std::size_t lane = 0; lane < states.size(); ++lane) {
+            stepper.load(static_cast<int>(lane), states[lane], handles[lane]);
         }
-    };
-    std::vector<State> after = states;
-    stepper.advance(steps);
-    store_all(after);
-    auto report = find_bad(after, speed_limit);
-    if (!report) {
-        states.swap(after);
-        return std::nullopt;
-    }
-    // Go back and step singly, to name the first particle and the exact time.
-    load_all(stepper, states, handles);
-    for (int step = 1; step <= steps; ++step) {
-        stepper.advance(1);
-        store_all(after);
-        if (const auto first = find_bad(after, speed_limit)) {
-            report = first;
-            report->step = step;
-            break;
-        }
-    }
-    load_all(stepper, states, handles);
-    return report;
+    });
 }
 
 HandlePose handle_pose(const Handles& handles, std::size_t handle, double time, double dt)
@@ -85,16 +59,11 @@ HandlePose handle_pose(const Handles& handles, std::size_t handle, double time, 
 
 State with_handles(State state, const Handles& handles, double dt)
 {
-    for (std::size_t h = 0; h < handles.particles.size(); ++h) {
-        const int p = handles.particles[h];
-        if (handles.moving()) {
-            const HandlePose pose = handle_pose(handles, h, state.time, dt);
-            state.position[p] = pose.position;
-            state.velocity[p] = pose.velocity;
-        } else {
-            state.velocity[p] = {};
-        }
-    }
+    for (const int p : handles.particles) state.velocity[p] = {};
+    place_moving_handles(handles, state.time, dt, [&](int p, const Vec3d& x, const Vec3d& v) {
+        state.position[p] = x;
+        state.velocity[p] = v;
+    });
     return state;
 }
 

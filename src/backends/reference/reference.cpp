@@ -27,6 +27,15 @@ class ReferenceStepper : public Stepper {
         for (auto& lane : lanes_) lane.advance(steps);
     }
     std::string name() const override { return "reference"; }
+    void set_environment(const Environment& environment) override
+    {
+        table_.set_environment(environment);
+    }
+    void hold(int lane, std::span<const int> particles) override { lanes_[lane].hold(particles); }
+    void begin_frame(const FrameMotion& motion) override
+    {
+        for (auto& lane : lanes_) lane.begin_frame(motion);
+    }
 
   private:
     ForceTable<double> table_;

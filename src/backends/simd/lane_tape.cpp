@@ -14,7 +14,7 @@ class LaneTape : public StretchTape<float> {
              const KernelSet& kernels)
         : StretchTape(cloth.particle_count(), kernels.width, options.dt, tape),
           kernels_(kernels),
-          air_(air_of(options)),
+          air_(air_of(options.environment, options.dt)),
           table_(cloth),
           force_(number_count(), 0),
           // A law has room for isotropic damping, the last kind, whether the cloth has it or not.

@@ -7,13 +7,12 @@
 
 namespace springtime {
 
-Air air_of(const SimulationOptions& options)
+Air air_of(const Environment& e, double dt)
 {
-    const Environment& e = options.environment;
     return {{float(e.gravity.x), float(e.gravity.y), float(e.gravity.z)},
             {float(e.wind.x), float(e.wind.y), float(e.wind.z)},
             float(e.drag),
-            float(options.dt)};
+            float(dt)};
 }
 
 void add_law_numbers(const SpringSet& springs, std::size_t spring, std::vector<float>& numbers)

@@ -7,7 +7,7 @@
 
 namespace springtime {
 
-Air air_of(const SimulationOptions& options);
+Air air_of(const Environment& environment, double dt);
 
 // Numbers of the law of a spring, as SweepCloth has them.
 constexpr int law_number_count(int range_count)
