@@ -90,16 +90,16 @@ inline constexpr int kMostSubsteps = 1000000;
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt);
 
 // For SimulationOptions::substeps: as many as stable_substeps() says.
-inline constexpr std::nullopt_t automatic = std::nullopt;
+inline constexpr std::nullopt_t kAutomatic = std::nullopt;
 
 struct SimulationOptions {
     double dt = 1e-3;  // a frame [s]: what one advance() goes forward by
-    Environment environment;
+    Environment environment{};
     Device device = Device::automatic;
     std::vector<Obstacle> obstacles{};
     double thickness = 0;             // [m] kept between particles and obstacles
     double self_distance = 0;         // [m] kept between particles; 0: they do not meet
-    std::optional<int> substeps = 1;  // equal steps of a frame, or automatic
+    std::optional<int> substeps = 1;  // equal steps of a frame, or kAutomatic
 };
 
 // Names something that Simulation::hold() holds.

@@ -12,11 +12,13 @@ LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
       particle_count_(cloth.particle_count()),
       table_(cloth),
       elements_(cloth),
-      lanes_(lanes, {cloth, options}),
       contact_(options, kernels.width),
       lane_time_(kernels.width, 0)
 {
     SPRINGTIME_ASSERT(lanes >= 1 && lanes <= kernels.width);
+    // Made one by one: a copy would have no room for its lists to grow.
+    lanes_.reserve(lanes);
+    for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(cloth, options);
     const std::size_t numbers = particle_count_ * kernels_.width;
     position_.assign(3 * numbers, 0);
     velocity_.assign(3 * numbers, 0);
