@@ -117,10 +117,9 @@ struct Run {
 
 Run fall(const Kind& kind, double share)
 {
-    const double longest = share * largest_stable_step(kind.cloth, kind.environment);
-    const int substeps = std::max(1, int(std::ceil(kFrame / longest)));
-    const int frames = longest > kFrame ? int(kSeconds / longest) : int(kSeconds / kFrame);
-    const double dt = longest > kFrame ? longest : kFrame / substeps;
+    const double dt = share * largest_stable_step(kind.cloth, kind.environment);
+    const int stride = std::max(1, int(std::lround(kFrame / dt)));
+    const int frames = int(kSeconds / (stride * dt));
     GenerateOptions options;
     options.environment = kind.environment;
     const double at_play = 9.81 * kind.cloth.sheet.mass * kind.cloth.sheet.length / 2;
@@ -140,7 +139,7 @@ Run fall(const Kind& kind, double share)
         }
         square.resize(states.size());
         for (int frame = 0; frame < frames; ++frame) {
-            if (advance_checked(*stepper, states, handles, substeps, kind.cloth, dt)) {
+            if (advance_checked(*stepper, states, handles, stride, kind.cloth, dt)) {
                 run.blew_up = true;
                 return run;
             }
