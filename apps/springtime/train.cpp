@@ -46,7 +46,7 @@ struct StepNeeded {
 
 StepNeeded step_needed(const Cloth& cloth, const MotionHeader& header)
 {
-    return {kStableMargin * largest_stable_step(cloth, header.environment),
+    return {safe_step(cloth, header.environment),
             stable_substeps(cloth, header.environment, header.dt)};
 }
 

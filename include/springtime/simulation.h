@@ -65,27 +65,12 @@ struct StepReport {
 // An estimate for the flat sheet: the explicit step is stable for dt below this. [s]
 double largest_stable_step(const Cloth& cloth, const Environment& environment);
 
-// The share of the estimate that is safe whatever shape the sheet takes. A crumpled sheet is
-// stiffer than the flat one, but never more than twice: no spring resists in any direction by more
-// than its largest stiffness k and its dampings b and c together, and if all resisted in all
-// directions like that, the flat sheet would still feel at least half of it along one of its two
-// axes; of the isotropic dashpots, which do resist in all directions, it feels all. So the w^2 and
-// the rate of damping are at most twice the estimate's, which takes every spring at its largest
-// stiffness.
-// Measured on 32 x 32, 16 falling rollouts of 8 s: nets without diagonals are sound at 0.48 and
-// shake at 0.52 when damping sets the step (0.68 and 0.72 when stiffness does), nets with all
-// families 0.66 and 0.69 (0.84 and 0.87). They shake at many times their true speed long before
-// they leave all bounds.
-// Triangles and hinges have no such bound, since they stiffen where they are stretched. Measured on
-// the sheet of the finite-element benchmark, 31 x 31 and its stretches of up to 40 %, 16 rollouts
-// of 8 s: sound at 0.98 when all deformation is damped, at 0.89 and lost at 0.98 when strain is;
-// with bending or damping that sets the step, sound at 0.79, the longest tried. A tenth of the
-// stiffness lets it stretch threefold: sound at 0.66, but with strain damping that sets the step
-// sound at 0.48 and lost at 0.66, and stretched fivefold lost at 0.30.
-inline constexpr double kStableMargin = 0.5;
+// The longest step that is safe whatever shape the sheet takes: a share of largest_stable_step()
+// that depends on the network. docs/architecture.md, "Stability", has the shares. [s]
+double safe_step(const Cloth& cloth, const Environment& environment);
 
-// The least number of equal sub-steps of `dt` that stay below the estimate with that margin; this
-// many when even more would be needed.
+// The least number of equal sub-steps of `dt` that are safe; this many when even more would be
+// needed.
 inline constexpr int kMostSubsteps = 1000000;
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt);
 

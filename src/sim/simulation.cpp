@@ -93,8 +93,8 @@ struct Simulation::Impl {
     Handles keyed;                     // given at the start
     std::vector<State> states, spare;  // of the one lane, and room for the next
     ForceTable<double> table;
-    std::optional<ClothSpectrum> spectrum;  // where sub-steps are automatic
-    FrameMotion motion;                     // of the next frame
+    std::optional<ClothSpectrum> worst;  // where sub-steps are automatic
+    FrameMotion motion;                  // of the next frame
     std::vector<Patch> patches;
     long last_id = 0, steps_done = 0;
     std::unique_ptr<Stepper> stepper;
@@ -110,7 +110,7 @@ Simulation::Impl::Impl(const Cloth& cloth_, State start, Handles handles,
       table(cloth_, options_.environment),
       triangles(surface_triangles(cloth_))
 {
-    if (!options.substeps) spectrum = spectrum_of(cloth);
+    if (!options.substeps) worst = worst_spectrum(cloth);
     motion.steps = substeps_for(options.environment.drag);
     motion.obstacles.reserve(options.obstacles.size());
     states = {with_handles(std::move(start), keyed, step())};
@@ -122,7 +122,7 @@ Simulation::Impl::Impl(const Cloth& cloth_, State start, Handles handles,
 int Simulation::Impl::substeps_for(double drag) const
 {
     if (options.substeps) return *options.substeps;
-    const int substeps = stable_substeps(*spectrum, drag, options.dt);
+    const int substeps = stable_substeps(*worst, drag, options.dt);
     if (substeps < kMostSubsteps) return substeps;
     throw Error(Field{"substeps"},
                 "a frame of {} s would need {} sub-steps or more; lower the stiffness or the "

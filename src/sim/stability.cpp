@@ -74,9 +74,10 @@ class FlatElements {
 
     bool empty() const { return table_.triangles.empty() && table_.hinges.empty(); }
 
-    // Adds K x, by a central difference of the forces along x.
-    void add_stiffness_product(const Field& x, Field& product) const
+    // Adds K x times a factor, by a central difference of the forces along x.
+    void add_stiffness_product(double factor, const Field& x, Field& product) const
     {
+        if (empty()) return;
         const double step = reach_ / std::max(largest_length(x), 1e-300);
         Field up = position_, down = position_, force(x.size());
         for (std::size_t p = 0; p < x.size(); ++p) {
@@ -86,15 +87,16 @@ class FlatElements {
         add_element_forces(table_, up, still_, force);
         for (Vec3d& f : force) f = -f;
         add_element_forces(table_, down, still_, force);
-        for (std::size_t p = 0; p < x.size(); ++p) product[p] += (0.5 / step) * force[p];
+        for (std::size_t p = 0; p < x.size(); ++p) product[p] += (0.5 * factor / step) * force[p];
     }
 
-    // Adds C x: at rest the forces are linear in the velocities.
-    void add_damping_product(const Field& x, Field& product) const
+    // Adds C x times a factor: at rest the forces are linear in the velocities.
+    void add_damping_product(double factor, const Field& x, Field& product) const
     {
+        if (empty()) return;
         Field force(x.size());
         add_element_forces(table_, position_, x, force);
-        for (std::size_t p = 0; p < x.size(); ++p) product[p] -= force[p];
+        for (std::size_t p = 0; p < x.size(); ++p) product[p] -= factor * force[p];
     }
 
   private:
@@ -199,49 +201,96 @@ double largest_eigenvalue(const Cloth& cloth, bool in_plane, AddProduct add_prod
     return eigenvalue;
 }
 
+// How much stiffer triangles and hinges get than they are in the flat sheet.
+struct ElementGrowth {
+    double stiffness, damping;
+};
+
+ElementGrowth element_growth(const TriangleSet& triangles)
+{
+    switch (triangles.damping_kind) {
+        case TriangleDamping::deformation:
+            return {1.7, 1.3};
+        case TriangleDamping::strain:
+            return {1.7, 2};
+    }
+    return {1, 1};
+}
+
 }  // namespace
 
-ClothSpectrum spectrum_of(const Cloth& cloth)
+ClothSpectrum flat_spectrum(const Cloth& cloth)
 {
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
     const std::vector<double> stiffness = largest_stiffness(cloth.springs);
     const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
         add_spring_product(cloth, stiffness, x, product);
-        if (!springs_only) elements.add_stiffness_product(x, product);
+        elements.add_stiffness_product(1, x, product);
     });
     const double c = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
         add_spring_product(cloth, cloth.springs.damping, x, product);
         add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
-        if (!springs_only) elements.add_damping_product(x, product);
+        elements.add_damping_product(1, x, product);
+    });
+    return {w2, c};
+}
+
+ClothSpectrum worst_spectrum(const Cloth& cloth)
+{
+    const FlatElements elements(cloth);
+    const bool springs_only = elements.empty();
+    const ElementGrowth growth = element_growth(cloth.triangles);
+    const std::vector<double> stiffness = largest_stiffness(cloth.springs);
+    const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
+        add_isotropic_product(cloth, stiffness, x, product);
+        elements.add_stiffness_product(growth.stiffness, x, product);
+    });
+    const double c = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
+        add_isotropic_product(cloth, cloth.springs.damping, x, product);
+        add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
+        elements.add_damping_product(growth.damping, x, product);
     });
     return {w2, c};
 }
 
 // A mode with frequency w^2 and damping c obeys z^2 - (2 - h c - h^2 w^2) z + (1 - h c) = 0, whose
 // roots stay inside the unit circle while h^2 w^2 + 2 h c <= 4.
-double largest_stable_step(const ClothSpectrum& spectrum, double drag)
+double step_limit(const ClothSpectrum& spectrum, double drag)
 {
     const double rate = spectrum.damping + drag;
     const double denominator = rate + std::sqrt(rate * rate + 4 * spectrum.stiffness);
     return denominator > 0 ? 4 / denominator : HUGE_VAL;
 }
 
-int stable_substeps(const ClothSpectrum& spectrum, double drag, double dt)
+double safe_step(const ClothSpectrum& worst, double drag)
 {
-    const double wanted = std::ceil(dt / (kStableMargin * largest_stable_step(spectrum, drag)));
+    // Networks without diagonals are sound up to the limit of the worst shape and shake at 1.02
+    // times it.
+    constexpr double kShare = 0.97;
+    return kShare * step_limit(worst, drag);
+}
+
+int stable_substeps(const ClothSpectrum& worst, double drag, double dt)
+{
+    const double wanted = std::ceil(dt / safe_step(worst, drag));
     // Written so that NaN counts as endless, too.
     return wanted < kMostSubsteps ? std::max(1, static_cast<int>(wanted)) : kMostSubsteps;
 }
 
 double largest_stable_step(const Cloth& cloth, const Environment& environment)
 {
-    return largest_stable_step(spectrum_of(cloth), environment.drag);
+    return step_limit(flat_spectrum(cloth), environment.drag);
+}
+
+double safe_step(const Cloth& cloth, const Environment& environment)
+{
+    return safe_step(worst_spectrum(cloth), environment.drag);
 }
 
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt)
 {
-    return stable_substeps(spectrum_of(cloth), environment.drag, dt);
+    return stable_substeps(worst_spectrum(cloth), environment.drag, dt);
 }
 
 }  // namespace springtime
