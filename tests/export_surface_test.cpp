@@ -96,6 +96,16 @@ TEST(ExportSurface, DelaunayCirclesAreEmpty)
     EXPECT_EQ(used.size(), points.size());
 }
 
+// All circles of a grid go through four points: each square is cut at its lowest number, whatever
+// the order, and a point that comes again changes nothing.
+TEST(ExportSurface, DelaunayCutsSquaresAtTheirFirstPoint)
+{
+    const std::vector<SheetPoint> points{{1, 1}, {0, 0}, {1, 0}, {2, 0}, {0, 1}, {2, 1}, {1, 1}};
+    const std::vector<std::array<int, 3>> expected{{0, 1, 4}, {0, 2, 1}, {0, 3, 2}, {0, 5, 3}};
+    EXPECT_EQ(delaunay_triangles(points), expected);
+    EXPECT_NEAR(total_area(points, expected), 2, 1e-15);
+}
+
 // The middle of the south side lies 1 mm inside: its triangle with the corners is a sliver.
 TEST(ExportSurface, SliversAtTheRimAreLeftOut)
 {

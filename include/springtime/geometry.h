@@ -46,8 +46,9 @@ struct DistanceGrid {
 };
 
 // The signed distance to a closed mesh, `spacing` between points, `band` [m] around its bounding
-// box: the true one within five spacings of the surface, and to a tenth of a spacing elsewhere.
-// Cavities count as inside; what is thinner than `spacing` may be lost.
+// box: the true one within five spacings of the surface, and to a few tenths of a spacing
+// elsewhere. The solid is the union of all parts of the mesh. Cavities count as inside; what is
+// thinner than `spacing` may be lost.
 DistanceGrid make_distance_grid(const TriangleMesh& closed, double spacing, double band);
 
 }  // namespace springtime

@@ -36,6 +36,14 @@ Vec3<T> area_vector(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c)
     return T(0.5) * cross(b - a, c - a);
 }
 
+// Volume of the tetrahedron from a point to a triangle [m^3]; positive where the triangle faces
+// away from the point.
+inline double signed_volume(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& from)
+{
+    const Vec3d pa = a - from, pb = b - from, pc = c - from;
+    return dot(pa + pb + pc, area_vector(pa, pb, pc)) / 9;
+}
+
 inline std::string place_text(const Vec3d& p)
 {
     return fmt::format("({:.6g}, {:.6g}, {:.6g})", p.x, p.y, p.z);
