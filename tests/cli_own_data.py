@@ -6,6 +6,8 @@ import math
 import h5py
 import numpy as np
 
+from cli_kinds import long_run
+
 # A cloth of the size of a handkerchief: steps of a millisecond would be unstable.
 KERCHIEF = ["--length", "0.3", "--width", "0.3", "--mass", "0.03"]
 SHEET = ["--grid", "9x9", *KERCHIEF, "--driven", "corner-nw", "--driven", "corner-ne", "--drag", "2"]
@@ -66,6 +68,7 @@ class OwnData:
             self.assertLess(np.abs(rest["rest"][:] - source["rest"][:]).max(), 1e-6)
         self.assertEqual(told["driven"], [0, 8])
 
+    @long_run
     def test_own_motion_is_learned_and_beats_what_needs_no_learning(self):
         self.make_kerchief()
         # It falls from flat at first, which would make bad baselines: two seconds are left out.
