@@ -79,11 +79,11 @@ TrainOptions gradient_options(const Scale& scale, const Data& data, const Common
 double coverage(const Cloth& cloth, const Cloth& truth)
 {
     int inside = 0, count = 0;
-    for (int kind = 0; kind < cloth.springs.kind_count(); ++kind) {
-        const std::vector<double>& errors = cloth.errors->parameters[kind];
+    const ParameterValues ours = parameters_of(cloth), theirs = parameters_of(truth);
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+        const std::vector<double>& errors = cloth.errors->parameters[k];
         for (std::size_t s = 0; s < errors.size(); ++s) {
-            const double off =
-                cloth.springs.parameters(kind)[s] - truth.springs.parameters(kind)[s];
+            const double off = ours[k][s] - theirs[k][s];
             if (!std::isfinite(errors[s])) continue;
             inside += std::abs(off) <= 1.96 * errors[s];
             ++count;

@@ -132,8 +132,8 @@ class Learning:
         learned = self.inspect("run/cloth.json")
         self.assertEqual(len(learned["ranges"]), 2)
         last = json.loads((self.folder / "run/log.jsonl").read_text().splitlines()[-1])
-        self.assertEqual(len(last["further"]), 3)
-        self.assertGreater(last["further"][2]["max"], 0)
+        self.assertEqual(len(last["range_stiffness"]), 2)
+        self.assertGreater(last["isotropic_damping"]["max"], 0)
         self.run_it("train", "--resume", "run")  # the knots come from the folder
 
         message = self.generate("n.h5", "--range-stiffness", "3", code=2).stderr

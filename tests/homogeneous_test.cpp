@@ -68,11 +68,11 @@ TEST(FitHomogeneous, ComesNearOneStiffnessAndDamping)
     }
     const Lesson lesson(motion, options);
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
-    const auto error = [&](const SpringSet& springs) {
-        return gradient.motion_rmse(lesson.validation, parameters_of(springs));
+    const auto error = [&](const Cloth& cloth) {
+        return gradient.motion_rmse(lesson.validation, parameters_of(cloth));
     };
-    EXPECT_EQ(validation_error(motion, options, fit), error(found));
-    EXPECT_LE(error(found), 0.2 * error(homogeneous_start(lesson, gradient).springs));
+    EXPECT_EQ(validation_error(motion, options, fit), error(fit));
+    EXPECT_LE(error(fit), 0.2 * error(homogeneous_start(lesson, gradient)));
 }
 
 // ---- Particles between landmarks ----
@@ -103,19 +103,19 @@ TEST(FitHomogeneous, OnAnotherGridRunsAtTheStepAndIsNoWorseThanWhereItStarts)
     const Lesson lesson(motion, options);
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
     const std::vector<Rollout> targets = lesson.targets_of(lesson.split.training, 16);
-    const auto error = [&](const SpringSet& springs) {
-        return gradient.motion_rmse(targets, parameters_of(springs));
+    const auto error = [&](const Cloth& cloth) {
+        return gradient.motion_rmse(targets, parameters_of(cloth));
     };
     const Cloth start = homogeneous_start(lesson, gradient), fit = fit_homogeneous(motion, options);
     EXPECT_EQ(stable_substeps(start, lesson.step.environment, lesson.step.dt), 1);
     EXPECT_EQ(stable_substeps(fit, lesson.step.environment, lesson.step.dt), 1);
-    EXPECT_LT(error(fit.springs), error(start.springs));
+    EXPECT_LT(error(fit), error(start));
     // Soft and viscous, which clips that begin in the midst take for the best, is far worse.
     const std::size_t springs = fit.springs.spring_count();
-    SpringSet syrup = fit.springs;
-    syrup.stiffness.assign(springs, 1);
-    syrup.damping.assign(springs, 3);
-    EXPECT_GT(error(syrup), 3 * error(fit.springs));
+    Cloth syrup = fit;
+    syrup.springs.stiffness.assign(springs, 1);
+    syrup.springs.damping.assign(springs, 3);
+    EXPECT_GT(error(syrup), 3 * error(fit));
 }
 
 }  // namespace

@@ -184,7 +184,8 @@ TEST(Material, AMapCanMultiplyAndBeScaled)
 TEST(Material, TheReaderOfMapsReceivesPathAndRange)
 {
     std::string seen;
-    const auto record = [&](const std::string& path, const MaterialField::Range* range) {
+    const auto record = [&](const std::string& path,
+                            const std::optional<MaterialField::Range>& range) {
         seen = path + (range ? fmt::format("|{}|{}", range->from, range->to) : "|none");
         return ValueMap{1, 1, {1}};
     };

@@ -68,8 +68,8 @@ TEST(LargestStableStep, OfAGridFollowsTheDispersionRelation)
     // 10 - 2 a - 8 a^2, and that is the largest of all: 81/8 at a = -1/8. Hence k h^2 / m = 32/81.
     // A finite sheet lacks springs at its edges, so it allows a little more.
     const double k = 50;
-    const Cloth cloth =
-        make_grid_cloth({}, {}, MaterialField::uniform(k), MaterialField::uniform(0));
+    const Cloth cloth = make_grid_cloth({15.5, 15.5, 102.4}, {32, 32}, MaterialField::uniform(k),
+                                        MaterialField::uniform(0));
     const double h = largest_stable_step(cloth, kEmptySpace);
     EXPECT_GE(k * h * h / 0.1, 32.0 / 81);
     EXPECT_LE(k * h * h / 0.1, 32.0 / 81 * 1.02);  // (pi / 32)^2 = 1 %; seen: 0.6 %

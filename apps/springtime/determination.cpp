@@ -105,7 +105,7 @@ std::vector<Experiment> ranked_experiments(const Cloth& cloth, const DesignOptio
 
 Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking)
 {
-    const SpringParameters known = known_errors(cloth);
+    const ParameterValues known = known_errors(cloth);
     Result experiments = Result::list(), result = Result::tree();
     for (const Experiment& experiment : ranking) {
         Result row = Result::tree();
@@ -130,7 +130,7 @@ Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking
 Result determination_result(const Cloth& cloth, const MotionReader* motion,
                             const CommonOptions& common)
 {
-    const SpringParameters relative = relative_errors(cloth);
+    const ParameterValues relative = relative_errors(cloth);
     DesignOptions design;
     std::vector<bool> held;
     std::vector<Experiment> ranking;

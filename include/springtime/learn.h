@@ -70,24 +70,25 @@ struct TrainOptions {
 // Everything needed to go on bit for bit as if never stopped.
 struct TrainState {
     int iteration = 0;  // counted over all passes and rounds
-    SpringParameters parameters;
-    SpringParameters mean, square;                  // Adam
+    ParameterValues parameters;
+    ParameterValues mean, square;                   // Adam
     double stiffness_scale = 0, damping_scale = 0;  // means of the start, which rates refer to
     double best_validation = -1;                    // [m]; negative before the first
     int best_iteration = 0;
-    SpringParameters best;
+    ParameterValues best;
 };
 
-// The least and the greatest of a kind of parameter.
+// The least and the greatest value of a parameter.
 struct ParameterBounds {
-    double low = 0, high = 0;
+    const ParameterKind* kind;
+    double low, high;
 };
 
 struct TrainLog {
     int iteration = 0, pass = 0, round = 0;
     LossTerms loss;
     double gradient_norm = 0;
-    std::vector<ParameterBounds> bounds;  // kind by kind
+    std::vector<ParameterBounds> bounds;  // of all learned parameters
     double validation_rmse = -1;          // [m]; negative when not measured in this iteration
     double seconds = 0;                   // of this iteration
 };

@@ -308,7 +308,7 @@ class LayerParser {
             set_amount(layer, amount);
         }
         if (!read_map_) fail("maps cannot be read here");
-        layer.region = MaterialField::Map{read_map_(path, range ? &*range : nullptr)};
+        layer.region = MaterialField::Map{read_map_(path, range)};
         return layer;
     }
 

@@ -88,20 +88,20 @@ ValueMap read_image(const std::string& path, const Range& range)
     return map;
 }
 
-ValueMap read_map(const std::string& path, const Range* range)
+ValueMap read_map(const std::string& path, const std::optional<Range>& range)
 {
     std::string kind = std::filesystem::path(path).extension().string();
     std::transform(kind.begin(), kind.end(), kind.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     if (kind == ".png") {
-        if (range == nullptr) {
+        if (!range) {
             throw Error("{}: an image needs the values of black and white; write map {} LOW-HIGH",
                         path, path);
         }
         return read_image(path, *range);
     }
     if (kind == ".csv") {
-        if (range != nullptr) {
+        if (range) {
             throw Error("{}: a table holds its own values; write map {} without {}-{}", path, path,
                         range->from, range->to);
         }

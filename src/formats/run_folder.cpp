@@ -91,11 +91,14 @@ std::string log_line(const TrainLog& log)
                     {"position", log.loss.position},
                     {"negativity", log.loss.negativity}};
     line["gradient_norm"] = log.gradient_norm;
-    for (std::size_t kind = 0; kind < log.bounds.size(); ++kind) {
-        const json bounds = {{"min", log.bounds[kind].low}, {"max", log.bounds[kind].high}};
-        if (kind == 0) line["stiffness"] = bounds;
-        if (kind == 1) line["damping"] = bounds;
-        if (kind > 1) line["further"].push_back(bounds);
+    for (const auto& [kind, low, high] : log.bounds) {
+        const json bounds = {{"min", low}, {"max", high}};
+        json& place = line[std::string(kind->name)];
+        if (kind->presence == ParameterPresence::per_range) {
+            place.push_back(bounds);
+        } else {
+            place = bounds;
+        }
     }
     line["validation_rmse"] = log.validation_rmse < 0 ? json() : json(log.validation_rmse);
     line["seconds"] = log.seconds;

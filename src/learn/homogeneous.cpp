@@ -29,10 +29,12 @@ void go_on(const std::function<bool(double)>& keep_going, double share)
     }
 }
 
-// Gives every range the stiffness of its spring.
-void set_everywhere(SpringSet& springs)
+// Gives every range of strain the stiffness of its spring.
+void set_everywhere(Cloth& cloth)
 {
-    for (StiffnessRange& range : springs.ranges) range.stiffness = springs.stiffness;
+    for (const Parameter& parameter : learned_parameters(cloth)) {
+        if (parameter.in_range()) values_of(cloth, parameter) = cloth.springs.stiffness;
+    }
 }
 
 // The logarithms of one stiffness and one damping per family, and their descent.
@@ -56,7 +58,7 @@ struct FamilyLogs {
             surrogate.springs.stiffness[s] = std::exp(logs[family]);
             surrogate.springs.damping[s] = std::exp(logs[kFamilies + family]);
         }
-        set_everywhere(surrogate.springs);
+        set_everywhere(surrogate);
         return surrogate;
     }
 
@@ -64,11 +66,12 @@ struct FamilyLogs {
     void descend(const Cloth& at, const ParameterGradient& gradient, double rate, int step)
     {
         std::vector<double> by_family(2 * kFamilies, 0);
+        const std::vector<Parameter> parameters = learned_parameters(at);
         for (std::size_t s = 0; s < at.springs.spring_count(); ++s) {
             const auto family = std::size_t(at.springs.family[s]);
-            for (int kind = 0; kind < at.springs.kind_count(); ++kind) {
-                if (at.springs.is_damping(kind)) continue;
-                by_family[family] += gradient.kinds[kind][s] * at.springs.stiffness[s];
+            for (std::size_t k = 0; k < parameters.size(); ++k) {
+                if (parameters[k].is_damping()) continue;
+                by_family[family] += gradient.kinds[k][s] * at.springs.stiffness[s];
             }
             by_family[kFamilies + family] += gradient.kinds[1][s] * at.springs.damping[s];
         }
@@ -107,7 +110,7 @@ double priced_error(const Lesson& lesson, BatchGradient& gradient,
                     const std::vector<Rollout>& targets, const Cloth& cloth)
 {
     constexpr double kPrice = 0.07;  // 2^0.07 = 1.05
-    const SpringParameters parameters = parameters_of(cloth.springs);
+    const ParameterValues parameters = parameters_of(cloth);
     const double error = gradient.motion_rmse(targets, parameters);
     if (lesson.substeps != kAutoSubsteps) return error;
     return error * std::pow(gradient.substeps_for(parameters), kPrice);
@@ -181,7 +184,7 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
             Cloth cloth = lesson.surrogate;
             cloth.springs.stiffness = uniform(k);
             cloth.springs.damping = uniform(ratio * 2 * std::sqrt(k * mass));
-            set_everywhere(cloth.springs);
+            set_everywhere(cloth);
             if (lesson.judges_whole_rollouts() && !runs_at_the_step(cloth, lesson)) continue;
             const double error = priced_error(lesson, gradient, targets, cloth);
             tougher = error < least ? 0 : tougher + 1;
@@ -204,7 +207,7 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
     BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads,
                            lesson.substeps);
     const auto error_of = [&](const Cloth& cloth) {
-        return gradient.motion_rmse(lesson.validation, parameters_of(cloth.springs));
+        return gradient.motion_rmse(lesson.validation, parameters_of(cloth));
     };
     Cloth best = homogeneous_start(
         lesson, gradient, [&](double share) { return !keep_going || keep_going(0.3 * share); });
@@ -223,7 +226,7 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
         go_on(keep_going, 0.3 + 0.7 * step / kIterations);
         const Cloth cloth = logs.cloth(lesson.surrogate);
         const auto result =
-            gradient.run(batches.next().targets, parameters_of(cloth.springs), position, true);
+            gradient.run(batches.next().targets, parameters_of(cloth), position, true);
         if (!std::isfinite(result.loss.total)) break;
         logs.descend(cloth, result.gradient, kRate * cosine_decay(step, kIterations), step + 1);
         if ((step + 1) % kLookEvery != 0) continue;
@@ -249,7 +252,7 @@ double validation_error(const MotionSource& motion, const TrainOptions& options,
     // The cloth may follow a law other than the options'.
     BatchGradient gradient(cloth, lesson.step, motion.header.stride, options.threads,
                            lesson.substeps);
-    return gradient.motion_rmse(lesson.validation, parameters_of(cloth.springs));
+    return gradient.motion_rmse(lesson.validation, parameters_of(cloth));
 }
 
 }  // namespace springtime

@@ -120,12 +120,12 @@ struct ForceTable {
         drag = Real(environment.drag);
     }
 
-    // In the order of SpringSet::parameters.
-    Real& parameter(int kind, std::size_t spring)
+    // By the slots of the formula (physics/spring.h).
+    Real& parameter(std::size_t slot, std::size_t spring)
     {
-        if (kind == 0) return stiffness[spring];
-        if (kind == 1) return damping[spring];
-        const int range = kind - 2;
+        if (slot == 0) return stiffness[spring];
+        if (slot == 1) return damping[spring];
+        const int range = int(slot) - kFirstRangeSlot;
         return range < range_count ? ranges[spring * range_count + range].stiffness
                                    : isotropic_damping[spring];
     }

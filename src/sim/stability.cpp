@@ -40,12 +40,14 @@ void add_isotropic_product(const Cloth& cloth, const std::vector<double>& weight
 }
 
 // The largest of all stiffnesses that a spring has.
-std::vector<double> largest_stiffness(const SpringSet& springs)
+std::vector<double> largest_stiffness(const Cloth& cloth)
 {
-    std::vector<double> largest = springs.stiffness;
-    for (const StiffnessRange& range : springs.ranges) {
+    std::vector<double> largest = cloth.springs.stiffness;
+    for (const Parameter& parameter : parameters_in(cloth, Element::spring)) {
+        if (parameter.is_damping()) continue;
+        const std::vector<double>& values = values_of(cloth, parameter);
         for (std::size_t s = 0; s < largest.size(); ++s) {
-            largest[s] = std::max(largest[s], range.stiffness[s]);
+            largest[s] = std::max(largest[s], values[s]);
         }
     }
     return largest;
@@ -223,7 +225,7 @@ ClothSpectrum flat_spectrum(const Cloth& cloth)
 {
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
-    const std::vector<double> stiffness = largest_stiffness(cloth.springs);
+    const std::vector<double> stiffness = largest_stiffness(cloth);
     const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
         add_spring_product(cloth, stiffness, x, product);
         elements.add_stiffness_product(1, x, product);
