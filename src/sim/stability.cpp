@@ -243,7 +243,7 @@ ClothSpectrum worst_spectrum(const Cloth& cloth)
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
     const ElementGrowth growth = element_growth(cloth.triangles);
-    const std::vector<double> stiffness = largest_stiffness(cloth.springs);
+    const std::vector<double> stiffness = largest_stiffness(cloth);
     const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
         add_isotropic_product(cloth, stiffness, x, product);
         elements.add_stiffness_product(growth.stiffness, x, product);
