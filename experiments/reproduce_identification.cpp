@@ -95,12 +95,13 @@ double coverage(const Cloth& cloth, const Cloth& truth)
 nlohmann::json row_of(const Cloth& cloth, const Cloth& truth, const MotionSource& test,
                       const CommonOptions& common)
 {
-    const ParameterError parameters = parameter_error(cloth, truth);
     const MotionError motion =
         surrogate_error(cloth, test, device_named(common.device), common.threads, {});
-    return {{"stiffness_rmse", parameters.stiffness},
-            {"damping_rmse", parameters.damping},
-            {"motion_rmse", {{"mean", motion.mean}, {"std", motion.std}}}};
+    nlohmann::json row{{"motion_rmse", {{"mean", motion.mean}, {"std", motion.std}}}};
+    for (const ParameterError& error : parameter_errors(cloth, truth)) {
+        row[fmt::format("{}_rmse", error.kind->name)] = error.all;
+    }
+    return row;
 }
 
 // What a sitting before has finished is taken as it is.

@@ -117,7 +117,6 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     }
     const TrainingOutcome outcome = finish_training(motion, method.options, run, common);
     const Cloth& cloth = outcome.result.cloth;
-    const ParameterError parameters = parameter_error(cloth, truth);
     const Device device = method.options.device;
     const MotionError error = surrogate_error(cloth, test, device, common.threads, {});
     fs::copy_file(homogeneous_file, folder / "homogeneous.json", fs::copy_options::skip_existing);
@@ -130,23 +129,24 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     nlohmann::json motion_rmse = brief(error);
     motion_rmse["per_rollout"] = error.per_rollout;
     motion_rmse["over_time"] = error.over_time;
-    return {{"text", method.text},
-            {"stiffness_rmse", parameters.stiffness},
-            {"damping_rmse", parameters.damping},
-            {"stiffness_rmse_by_family", parameters.stiffness_by_family},
-            {"damping_rmse_by_family", parameters.damping_by_family},
-            {"published",
-             {{"stiffness_rmse", published(method.published_stiffness)},
-              {"damping_rmse", published(method.published_damping)}}},
-            {"motion_rmse", motion_rmse},
-            {"baselines",
-             {{"static", brief(static_error(cloth, test))},
-              {"handles", brief(handles_error(cloth, test))},
-              {"homogeneous", brief(homogeneous)}}},
-            {"iterations", outcome.result.state.iteration},
-            {"seconds", outcome.training_seconds},
-            {"final_loss", outcome.result.final_loss},
-            {"validation_rmse", outcome.result.validation_rmse}};
+    nlohmann::json row{{"text", method.text},
+                       {"published",
+                        {{"stiffness_rmse", published(method.published_stiffness)},
+                         {"damping_rmse", published(method.published_damping)}}},
+                       {"motion_rmse", motion_rmse},
+                       {"baselines",
+                        {{"static", brief(static_error(cloth, test))},
+                         {"handles", brief(handles_error(cloth, test))},
+                         {"homogeneous", brief(homogeneous)}}},
+                       {"iterations", outcome.result.state.iteration},
+                       {"seconds", outcome.training_seconds},
+                       {"final_loss", outcome.result.final_loss},
+                       {"validation_rmse", outcome.result.validation_rmse}};
+    for (const ParameterError& parameter : parameter_errors(cloth, truth)) {
+        row[fmt::format("{}_rmse", parameter.kind->name)] = parameter.all;
+        row[fmt::format("{}_rmse_by_family", parameter.kind->name)] = parameter.by_family;
+    }
+    return row;
 }
 
 std::string table_of(const nlohmann::json& methods, const std::vector<std::string>& order,
