@@ -78,7 +78,7 @@ std::uint64_t fnv1a(const std::string& bytes)
 // A whole file around any content, sound or not.
 std::string checkpoint_around(const std::string& content)
 {
-    return "springtime-state" + word(2) + word(content.size()) + word(fnv1a(content)) + content;
+    return "springtime-state" + word(3) + word(content.size()) + word(fnv1a(content)) + content;
 }
 
 struct Folder : testing::Test {
@@ -340,13 +340,17 @@ TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
     state.damping_scale = -2;
     state.best_validation = 0.5;
     double value = 1;
-    std::string content = word(258) + word(5) + word(1) + word(2) + word(0x3ff0000000000000) +
-                          word(0xc000000000000000) + word(0x3fe0000000000000);
+    // Two parameters: one of one element, the other of two.
+    std::string content = word(258) + word(5) + word(0x3ff0000000000000) +
+                          word(0xc000000000000000) + word(0x3fe0000000000000) + word(2) + word(1) +
+                          word(2);
     for (auto* array : {&state.parameters, &state.mean, &state.square, &state.best}) {
-        for (int kind = 0; kind < 2; ++kind) {
-            array->push_back({value});
-            content += word(std::bit_cast<std::uint64_t>(value));
-            value *= 3;
+        for (const int count : {1, 2}) {
+            auto& values = array->emplace_back();
+            for (int i = 0; i < count; ++i, value *= 3) {
+                values.push_back(value);
+                content += word(std::bit_cast<std::uint64_t>(value));
+            }
         }
     }
     run.write_checkpoint(state);
