@@ -28,4 +28,16 @@ std::string failure_of(Act act)
     return message_of<Failure>(act);
 }
 
+// The option that the Error is about; empty when it is about none.
+template <class Act>
+std::string field_of(Act act)
+{
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.field();
+    }
+    return "(no error)";
+}
+
 }  // namespace springtime

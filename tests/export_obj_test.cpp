@@ -49,7 +49,7 @@ TEST(ExportObj, FoldersAreReplacedOnlyWhenAskedAndOnlyOurs)
     export_motion(motion, options);
     EXPECT_EQ(error_of([&] { export_motion(motion, options); }),
               (folder / "m").string() +
-                  ": exists already; replace it with --overwrite, or give another --out");
+                  ": exists already; replace it with `overwrite`, or give another `out`");
     options.overwrite = true;
     options.until = 0.04;
     export_motion(motion, options);

@@ -194,7 +194,7 @@ TEST_F(Numpy, LengthErrors)
     EXPECT_EQ(fault(std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12)),
               ": says that its header has 4294967295 bytes, but 65536 is the most that an array of "
               "numbers needs; save it again with np.save");
-    EXPECT_EQ(fault(good, "x"), ": is one array, without a name; leave out --array x");
+    EXPECT_EQ(fault(good, "x"), ": is one array, without a name; leave out `array` x");
 }
 
 TEST(NpyHeader, TakesWhatNumpyWrites)
@@ -295,9 +295,9 @@ TEST_F(Numpy, ArchiveChoosesByShapeThenByNameThenByHint)
     EXPECT_EQ(all_frames(*open(zip_of({{"velocity.npy", a}, {"p.npy", b}}))).size(), 2u);
     EXPECT_EQ(fault(zip_of({{"a.npy", a}, {"b.npy", b}, {"c.npy", flat}})),
               ": 2 arrays could be the positions: a (1 x 2 x 3), b (2 x 1 x 3); say which with "
-              "--array NAME");
+              "`array` NAME");
     EXPECT_EQ(fault(zip_of({{"a.npy", a}}), "b"),
-              ": no array 'b'; it has a (1 x 2 x 3); name one of these with --array");
+              ": no array 'b'; it has a (1 x 2 x 3); name one of these with `array`");
     EXPECT_EQ(fault(zip_of({{"a.npy", flat}})),
               ": no array of frames x points x 3 floats; it has a (6); save one with that shape");
     EXPECT_EQ(fault(zip_of({{"x.npy", flat}, {"a.npy", flat}})),

@@ -21,7 +21,7 @@ class HeldPaths {
     // show them, as Rollout::state() has it. Frames in which a driven one is missing are counted in
     // the report. Throws Error for a held landmark that no frame shows, by what `label` calls it.
     Handles handles(double frame_interval, bool smooth,
-                    const std::function<std::string(int)>& label, TakeReport& report) const;
+                    const std::function<std::string(int)>& label, RecordingReport& report) const;
 
   private:
     std::vector<Vec3d> driven_path(std::size_t held, double frame_interval, bool smooth,

@@ -35,7 +35,7 @@ void check_volume(const DistanceGrid& grid, const TriangleMesh& mesh, std::strin
     if (found >= 0.5 * needed) return;
     throw Error(
         "{}: too thin for a distance grid with {:.3g} m between its points, which holds {:.2g} of "
-        "its volume; give a smaller `spacing` in a TOML file, or a thicker solid",
+        "its volume; give a smaller spacing in a TOML file, or a thicker solid",
         source, grid.spacing, found / needed);
 }
 

@@ -41,7 +41,7 @@ void check_options(const ClothExport& options)
     }
     constexpr int kLargest = 4096;
     if (options.size < 2 || options.size > kLargest) {
-        throw Error("--size {}: 2 to {} pixels are possible", options.size, kLargest);
+        throw Error(Field{"size"}, "{} pixels; 2 to {} are possible", options.size, kLargest);
     }
     if (options.format == ExportFormat::png) {
         check_folder_target(options.out, options.overwrite, ".png");

@@ -23,7 +23,7 @@ ExportFormat export_format_named(std::string_view name)
         if (name == name_of(format)) return format;
         names += (names.empty() ? "" : ", ") + std::string(name_of(format));
     }
-    throw Error("--to '{}': unknown; there are {}", name, names);
+    throw Error(Field{"format"}, "'{}' is unknown; there are {}", name, names);
 }
 
 fs::path default_export_path(const fs::path& input, ExportFormat format, bool motion)
@@ -89,7 +89,7 @@ std::string chosen_color(const std::vector<WeightMap>& maps, const std::string& 
     if (has(wanted)) return wanted;
     std::string names;
     for (const WeightMap& map : maps) names += (names.empty() ? "" : ", ") + map.name;
-    throw Error("--color '{}': no such map; there are {}", wanted, names);
+    throw Error(Field{"color"}, "there is no map '{}'; there are {}", wanted, names);
 }
 
 }  // namespace springtime

@@ -14,13 +14,14 @@ constexpr double kMostFrames = 1e7;
 
 void check_choice(const ExportTimes& choice, const std::string& source)
 {
-    for (const auto& [name, value] :
-         {std::pair{"--from", choice.from}, {"--until", choice.until}}) {
+    for (const auto& [name, value] : {std::pair{"from", choice.from}, {"until", choice.until}}) {
         if (!value || (std::isfinite(*value) && *value >= 0)) continue;
-        throw Error("{}: {} {}: a time in seconds is needed, not negative", source, name, *value);
+        throw Error(Field{name}, "{} s; {} needs a time that is finite and not negative", *value,
+                    source);
     }
     if (choice.rate && !(std::isfinite(*choice.rate) && *choice.rate > 0)) {
-        throw Error("{}: --fps {}: frames per second must be positive", source, *choice.rate);
+        throw Error(Field{"rate"}, "{}; the frames per second must be finite and positive",
+                    *choice.rate);
     }
 }
 
@@ -71,8 +72,8 @@ FrameSelection select_frames(std::size_t stored, double interval, const ExportTi
     plan.step = choice.rate ? step_for(1 / interval, *choice.rate) : 1;
     const double count = std::floor((last - double(plan.first)) / plan.step + kRounding) + 1;
     if (count > kMostFrames) {
-        throw Error("{}: --fps {} makes {:.3g} frames; at most {:.0f} are written, lower it",
-                    source, plan.rate, count, kMostFrames);
+        throw Error(Field{"rate"}, "{} makes {:.3g} frames of {}; at most {:.0f} are written, lower it",
+                    plan.rate, count, source, kMostFrames);
     }
     plan.count = std::size_t(count);
     return plan;

@@ -270,7 +270,7 @@ void check_glb_size(const ExportScene& scene)
     if (frames > kMostFrames) {
         throw Error(
             "{}: {} frames; in a glb every frame is a morph target, and at most {} are written: "
-            "take fewer with --fps {:.3g} or less, or --from and --until, or "
+            "take fewer with `rate` {:.3g} or less, or `from` and `until`, or "
             "export usda",
             scene.source, frames, kMostFrames,
             scene.rate * double(kMostFrames - 1) / double(frames));
@@ -279,7 +279,7 @@ void check_glb_size(const ExportScene& scene)
     const std::size_t bytes = bytes_of_pieces(pieces_of(scene)) + kJson;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(
-            "{}: {:.3g} GB; a glb ends at 4 GiB: take fewer frames with --fps, --from and --until, "
+            "{}: {:.3g} GB; a glb ends at 4 GiB: take fewer frames with `rate`, `from` and `until`, "
             "or export usda",
             scene.source, double(bytes) / 1e9);
     }

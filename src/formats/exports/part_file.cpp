@@ -22,7 +22,7 @@ constexpr std::size_t kBuffer = 1 << 20;
 
 [[noreturn]] void fail_exists(const fs::path& path)
 {
-    throw Error("{}: exists already; replace it with --overwrite, or give another --out",
+    throw Error("{}: exists already; replace it with `overwrite`, or give another `out`",
                 path.string());
 }
 
@@ -44,13 +44,13 @@ void check_folder_target(const fs::path& path, bool overwrite, std::string_view 
     }
     if (!fs::exists(path)) return;
     if (!fs::is_directory(path)) {
-        throw Error("{}: is no folder, but many files are to be written; name another",
+        throw Error("{}: is not a folder, but many files are to be written; name another",
                     path.string());
     }
     if (!overwrite) fail_exists(path);
     for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
         if (entry.is_regular_file() && entry.path().extension() == extension) continue;
-        throw Error("{}: holds {}, which is no {} file, so it is not replaced; name another folder",
+        throw Error("{}: holds {}, which is not a {} file, so it is not replaced; name another folder",
                     path.string(), entry.path().filename().string(), extension);
     }
 }

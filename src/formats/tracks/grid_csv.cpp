@@ -236,7 +236,7 @@ Layout choose_layout(const CsvOpening& opening, const UnnamedColumns& columns,
     const std::optional<Layout> found = likely_layout(opening, columns, info.point_count);
     const Layout chosen = found.value_or(Layout::wide);
     info.remarks.push_back(fmt::format(
-        "Columns have no names{}: they were taken for {} points, {}{}; give --layout {}"
+        "Columns have no names{}: they were taken for {} points, {}{}; give `csv_layout` {}"
         " or name the columns if that is wrong.",
         found ? "" : " and the first rows do not tell their order", info.point_count,
         chosen == Layout::wide ? "x, y, z of one after the other" : "all x, then all y, then all z",

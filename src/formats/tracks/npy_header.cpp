@@ -28,7 +28,7 @@ class LiteralParser {
         NpyHeader header;
         bool type = false, order = false, shape = false;
         expect('{');
-        while (!take('}')) {
+        while (!recording('}')) {
             const std::string key = string();
             expect(':');
             if (key == "descr" && !std::exchange(type, true)) {
@@ -60,7 +60,7 @@ class LiteralParser {
         rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
         return rest_.empty() ? '\0' : rest_.front();
     }
-    bool take(char wanted)
+    bool recording(char wanted)
     {
         if (next() != wanted || rest_.empty()) return false;
         rest_.remove_prefix(1);
@@ -68,7 +68,7 @@ class LiteralParser {
     }
     void expect(char wanted)
     {
-        if (!take(wanted)) {
+        if (!recording(wanted)) {
             fail(fmt::format("has '{}' where '{}' is needed", printable(rest_.substr(0, 12)),
                              wanted));
         }
@@ -108,7 +108,7 @@ class LiteralParser {
     {
         std::vector<std::uint64_t> values;
         expect('(');
-        while (!take(')')) {
+        while (!recording(')')) {
             next();
             std::uint64_t value = 0;
             const auto [end, status] =

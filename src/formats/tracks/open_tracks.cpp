@@ -126,20 +126,20 @@ Format format_of(const fs::path& path)
 
 }  // namespace
 
-std::vector<Take> takes_of(const std::vector<fs::path>& files)
+std::vector<Recording> recordings_of(const std::vector<fs::path>& files)
 {
-    std::vector<Take> takes;
+    std::vector<Recording> recordings;
     std::map<std::tuple<std::string, std::string, std::string>, std::size_t> sequences;
     const auto add = [&](const fs::path& file) {
         if (!is_mesh(file)) {
-            takes.push_back({file});
+            recordings.push_back({file});
             return;
         }
         const NumberedName name(file);
         const auto [place, is_new] =
-            sequences.try_emplace({name.folder.string(), name.before, name.after}, takes.size());
-        if (is_new) takes.emplace_back();
-        takes[place->second].push_back(file);
+            sequences.try_emplace({name.folder.string(), name.before, name.after}, recordings.size());
+        if (is_new) recordings.emplace_back();
+        recordings[place->second].push_back(file);
     };
     for (const fs::path& file : files) {
         if (fs::is_directory(file)) {
@@ -149,23 +149,23 @@ std::vector<Take> takes_of(const std::vector<fs::path>& files)
             add(file);
         }
     }
-    for (Take& take : takes) std::sort(take.begin(), take.end(), natural_order);
-    return takes;
+    for (Recording& recording : recordings) std::sort(recording.begin(), recording.end(), natural_order);
+    return recordings;
 }
 
-std::unique_ptr<TrackReader> open_tracks(const Take& take, const TrackHints& hints)
+std::unique_ptr<TrackReader> open_tracks(const Recording& recording, const TrackHints& hints)
 {
-    switch (format_of(take.front())) {
+    switch (format_of(recording.front())) {
         case Format::numpy:
-            return open_numpy_tracks(take.front(), hints);
+            return open_numpy_tracks(recording.front(), hints);
         case Format::cache:
-            return open_cache_tracks(take.front());
+            return open_cache_tracks(recording.front());
         case Format::mesh:
-            return open_mesh_tracks(take);
+            return open_mesh_tracks(recording);
         case Format::csv:
             break;
     }
-    return open_csv_tracks(take.front(), hints);
+    return open_csv_tracks(recording.front(), hints);
 }
 
 }  // namespace springtime
