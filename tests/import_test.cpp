@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "capture/first_sight.h"
+#include "capture/held_paths.h"
 #include "springtime/files.h"
 #include "temp_folder.h"
 
@@ -622,10 +622,9 @@ TEST_F(Import, ExchangedSidesAreWarnedOf)
 TEST_F(Import, AnInterruptionLeavesNothing)
 {
     write_board(folder / "take.csv", {even_times(60, 60)});
-    EXPECT_THROW(
-        import_motion({folder / "take.csv"}, folder / "motion.h5", board_options(),
-                      Progress([](const ProgressUpdate& now) { return now.done < 1; })),
-        Cancelled);
+    EXPECT_THROW(import_motion({folder / "take.csv"}, folder / "motion.h5", board_options(),
+                               Progress([](const ProgressUpdate& now) { return now.done < 1; })),
+                 Cancelled);
     EXPECT_FALSE(std::filesystem::exists(folder / "motion.h5"));
     EXPECT_FALSE(std::filesystem::exists(folder / "motion.h5.part"));
 }

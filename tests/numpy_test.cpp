@@ -236,7 +236,7 @@ TEST(NpyHeader, RefusesAllElse)
     EXPECT_EQ(fault("{'descr': [[]"), "has a list without its end");
     EXPECT_EQ(fault("{'fortran_order': 0}"), "has neither True nor False for fortran_order");
     EXPECT_EQ(fault("{'shape': 3}"), "has '3}' where '(' is needed");
-    EXPECT_EQ(fault("{'shape': (-3,)}"), "has a shape that is no tuple of whole numbers");
+    EXPECT_EQ(fault("{'shape': (-3,)}"), "has a shape that is not a tuple of whole numbers");
     EXPECT_EQ(fault("{'shape': (3 4)}"), "has '4)}' where ',' is needed");
     EXPECT_EQ(fault("{'shape': (99999999999999999999,)}"), "has a shape beyond 64 bits");
     std::string many = "{'shape': (";
@@ -352,7 +352,7 @@ TEST_F(Numpy, ArchiveErrors)
         fault(zip_of(
             {{"a.npy", a},
              {"names.npy", npy("<U1", "(2,)", bits(0xd800, 4, false) + bits(65, 4, false))}})),
-        ": names: the name of point 0 has the code 0xd800, which is no letter; save them again");
+        ": names: the name of point 0 has the code 0xd800, which is not a letter; save them again");
     EXPECT_EQ(
         fault(zip_of({{"a.npy", a}, {"names.npy", npy("<U9", "(2,)", "abc")}})),
         ": names: 131 bytes do not hold 2 names of 9 letters; copy the file or save it again");

@@ -19,6 +19,10 @@
 // file, what was found, what was needed and what to do.
 namespace springtime {
 
+// The whole of a text file, and replacing it.
+std::string read_text(const std::filesystem::path& path);
+void write_text(const std::filesystem::path& path, std::string_view text);
+
 // The version of the format that a cloth needs: 1 for springs alone, 2 for triangles and hinges.
 int cloth_file_version(const Cloth& cloth);
 std::string cloth_to_json(const Cloth& cloth);

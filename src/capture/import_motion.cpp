@@ -3,11 +3,10 @@
 #include <numeric>
 
 #include "capture/clean_frames.h"
-#include "capture/first_sight.h"
 #include "capture/held_paths.h"
 #include "capture/outliers.h"
+#include "core/atomic_file.h"
 #include "core/quantile.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -42,7 +41,8 @@ void check_options(const ImportOptions& options)
     }
     const bool mesh = !options.rest.empty();
     if (options.grid && mesh) {
-        throw Error(Field{"grid"}, "`rest`, too, says where points lie in the flat sheet; give one");
+        throw Error(Field{"grid"},
+                    "`rest`, too, says where points lie in the flat sheet; give one");
     }
     if (options.column_order && !options.grid) {
         throw Error(Field{"column_order"}, "it says how a grid is listed; give `grid` too");
@@ -62,7 +62,8 @@ std::vector<Recording> without(std::vector<Recording> recordings, const fs::path
 {
     std::error_code none;  // where one of them is not there they are not the same
     for (Recording& recording : recordings) {
-        std::erase_if(recording, [&](const fs::path& file) { return fs::equivalent(file, rest, none); });
+        std::erase_if(recording,
+                      [&](const fs::path& file) { return fs::equivalent(file, rest, none); });
     }
     std::erase_if(recordings, [](const Recording& recording) { return recording.empty(); });
     return recordings;
@@ -75,12 +76,14 @@ void check_same_points(const std::vector<RecordingScan>& scans)
     const TrackInfo& first = scans.front().info;
     for (const RecordingScan& scan : scans) {
         if (scan.info.point_count != first.point_count) {
-            throw Error("{}: {} points, but {} has {}; recordings of one motion show the same points",
-                        scan.info.source, scan.info.point_count, first.source, first.point_count);
+            throw Error(
+                "{}: {} points, but {} has {}; recordings of one motion show the same points",
+                scan.info.source, scan.info.point_count, first.source, first.point_count);
         }
         if (scan.info.names != first.names) {
             throw Error(
-                "{}: its points have other names than those of {}; recordings of one motion show the "
+                "{}: its points have other names than those of {}; recordings of one motion show "
+                "the "
                 "same points",
                 scan.info.source, first.source);
         }
@@ -123,7 +126,8 @@ double rounded_interval(const FramePlan& plan)
 }
 
 // All at the interval of the first.
-std::vector<FramePlan> plan_recordings(const std::vector<RecordingScan>& scans, const ImportOptions& options)
+std::vector<FramePlan> plan_recordings(const std::vector<RecordingScan>& scans,
+                                       const ImportOptions& options)
 {
     double interval = options.frame_rate ? 1 / *options.frame_rate : 0;
     if (!(interval > 0) && !scans.front().info.times) {
@@ -185,9 +189,9 @@ MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vecto
     header.rollouts_planned = int(scans.size());
     header.captured = true;
     header.config = options.config;
-    header.velocities =
-        options.file_velocities && std::all_of(scans.begin(), scans.end(),
-                                               [](const RecordingScan& s) { return s.info.velocities; });
+    header.velocities = options.file_velocities &&
+                        std::all_of(scans.begin(), scans.end(),
+                                    [](const RecordingScan& s) { return s.info.velocities; });
     // Outliers are found while frames are written, and become gaps, as points without a velocity
     // do.
     header.gaps = any_gaps(scans, plans) || !options.keep_outliers || header.velocities;
@@ -264,7 +268,8 @@ struct Writing {
         });
         frames.report(recording);
         recording.late = sight.late();
-        if (sight.whole()) recording.whole_from = plan.start + double(*sight.whole()) * plan.interval;
+        if (sight.whole())
+            recording.whole_from = plan.start + double(*sight.whole()) * plan.interval;
         report.recordings.push_back(std::move(recording));
     }
 };
@@ -334,7 +339,8 @@ void add_warnings(ImportReport& report)
         const double interval = report.header.frame_interval();
         if (recording.late > 2) {
             warn(fmt::format(
-                "{}: some point is not seen before frame {}, so the start of the motion is a guess; "
+                "{}: some point is not seen before frame {}, so the start of the motion is a "
+                "guess; "
                 "{}",
                 recording.source, recording.late,
                 recording.whole_from
@@ -361,8 +367,8 @@ void add_warnings(ImportReport& report)
                 "points and `unit`",
                 recording.source, 100 * double(recording.outlier_count) / read));
         }
-        const double gaps =
-            double(recording.missing + (recording.lost + recording.empty) * report.header.landmark_count());
+        const double gaps = double(recording.missing + (recording.lost + recording.empty) *
+                                                           report.header.landmark_count());
         if (gaps > 0.5 * observations) {
             warn(fmt::format("{}: {:.0f} % of all points are missing", recording.source,
                              100 * gaps / observations));
@@ -375,7 +381,8 @@ void add_warnings(ImportReport& report)
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
                            const ImportOptions& options, const Progress& progress)
 {
-    const std::vector<Recording> named = recordings_of(files), recordings = without(named, options.rest);
+    const std::vector<Recording> named = recordings_of(files),
+                                 recordings = without(named, options.rest);
     check_options(options);
     check_target(out);
     if (recordings.empty()) {
@@ -390,8 +397,8 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
     for (std::size_t t = 0; t < recordings.size(); ++t) {
         const std::vector<std::string> names =
             scans.empty() ? std::vector<std::string>() : scans.front().info.names;
-        scans.push_back(
-            scan_recording(recordings[t], options, names, [&](double share) { step(0, t, share); }));
+        scans.push_back(scan_recording(recordings[t], options, names,
+                                       [&](double share) { step(0, t, share); }));
     }
     check_same_points(scans);
     const std::vector<FramePlan> plans = plan_recordings(scans, options);

@@ -5,7 +5,7 @@
 
 #include "capture/outliers.h"
 #include "core/quantile.h"
-#include "formats/tracks/ordered_tracks.h"
+#include "formats/tracks/open_tracks.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -101,8 +101,7 @@ class Scanner {
             rest_settled_ = !leaps(scan_.rest_frame, frame);
             if (rest_settled_) return;
         }
-        const bool chosen =
-            options_.rest_frame ? number == *options_.rest_frame : shows_all(frame);
+        const bool chosen = options_.rest_frame ? number == *options_.rest_frame : shows_all(frame);
         if (!chosen) return;
         scan_.rest_frame = frame;
         scan_.rest_frame_number = number;
@@ -213,15 +212,16 @@ bool FrameClock::wanted(double time) const
     return !(from_ && time < *from_ - 1e-9) && !(until_ && time > *until_ + 1e-9);
 }
 
-std::unique_ptr<TrackReader> open_recording(const Recording& recording, const ImportOptions& options,
-                                       const std::vector<std::string>& names)
+std::unique_ptr<TrackReader> open_recording(const Recording& recording,
+                                            const ImportOptions& options,
+                                            const std::vector<std::string>& names)
 {
     return order_points(open_tracks(recording, {options.csv_layout, options.array}), names);
 }
 
 RecordingScan scan_recording(const Recording& recording, const ImportOptions& options,
-                   const std::vector<std::string>& names,
-                   const std::function<void(double)>& progress)
+                             const std::vector<std::string>& names,
+                             const std::function<void(double)>& progress)
 {
     const auto reader = open_recording(recording, options, names);
     RecordingScan scan;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "geometry/polygon.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -67,8 +68,7 @@ void check_corners(const std::array<int, N>& corners, std::string_view element, 
 // Twice the signed area at rest. [m^2]
 double turn(const Cloth& cloth, int a, int b, int c)
 {
-    const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b], pc = cloth.rest[c];
-    return (pb.u - pa.u) * (pc.v - pa.v) - (pc.u - pa.u) * (pb.v - pa.v);
+    return turn(cloth.rest[a], cloth.rest[b], cloth.rest[c]);
 }
 
 void check_triangles(const Cloth& cloth, std::string_view source)

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/atomic_file.h"
 #include "formats/motion_file.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "geometry/mesh_geometry.h"
 #include "springtime/error.h"
 #include "springtime/files.h"

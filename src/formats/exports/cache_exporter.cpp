@@ -4,8 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
 #include "springtime/error.h"
 
 namespace springtime {

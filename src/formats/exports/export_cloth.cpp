@@ -1,11 +1,10 @@
 #include <fmt/compile.h>
 
+#include "core/atomic_file.h"
 #include "formats/exports/map_picture.h"
 #include "formats/exports/motion_exporter.h"
 #include "formats/exports/npz_file.h"
-#include "formats/exports/part_file.h"
 #include "formats/png.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 
 namespace springtime {

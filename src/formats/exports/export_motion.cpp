@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -279,7 +279,8 @@ void check_glb_size(const ExportScene& scene)
     const std::size_t bytes = bytes_of_pieces(pieces_of(scene)) + kJson;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(
-            "{}: {:.3g} GB; a glb ends at 4 GiB: take fewer frames with `rate`, `from` and `until`, "
+            "{}: {:.3g} GB; a glb ends at 4 GiB: take fewer frames with `rate`, `from` and "
+            "`until`, "
             "or export usda",
             scene.source, double(bytes) / 1e9);
     }

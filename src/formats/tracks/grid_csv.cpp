@@ -77,7 +77,7 @@ void check_columns(const UnnamedColumns& columns, const CsvOpening& opening,
         if (!leading || opening.is_ascending(*leading)) continue;
         if (!opening.header.empty()) continue;
         throw Error(
-            "{}: {} columns, which is no multiple of 3, and {} does not ascend as frames"
+            "{}: {} columns, which is not a multiple of 3, and {} does not ascend as frames"
             " or times do; x, y and z are needed for every point",
             source, opening.column_count, opening.column_text(*leading));
     }

@@ -54,7 +54,7 @@ class LiteralParser {
                     source_, found);
     }
 
-    // The next character that is no blank, which stays; zero at the end.
+    // The next character that is not a blank, which stays; zero at the end.
     char next()
     {
         rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
@@ -114,7 +114,7 @@ class LiteralParser {
             const auto [end, status] =
                 std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
             if (status == std::errc::result_out_of_range) fail("has a shape beyond 64 bits");
-            if (status != std::errc()) fail("has a shape that is no tuple of whole numbers");
+            if (status != std::errc()) fail("has a shape that is not a tuple of whole numbers");
             if (values.size() == kMostAxes) fail("has more than 32 axes");
             values.push_back(value);
             rest_.remove_prefix(std::size_t(end - rest_.data()));

@@ -155,7 +155,7 @@ std::string point_name(std::string_view bytes, bool big, std::string_view where,
         if (c == 0) break;
         if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
             throw Error(
-                "{}: the name of point {} has the code {:#x}, which is no letter; save "
+                "{}: the name of point {} has the code {:#x}, which is not a letter; save "
                 "them again",
                 where, point, std::uint32_t(c));
         }
