@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "formats/exports/motion_exporter.h"
 #include "springtime/error.h"
@@ -62,20 +61,6 @@ std::string range_text(const WeightMap& map, MapScale scale)
     }
     return fmt::format("{}: 0 is {:.6g} {}, 1 is {:.6g} {}, {}{}", map.name, map.low, map.unit,
                        map.high, map.unit, name_of(scale), strain);
-}
-
-std::string ranges_json(const std::vector<WeightMap>& maps, MapScale scale)
-{
-    auto all = nlohmann::ordered_json::object();
-    for (const WeightMap& map : maps) {
-        nlohmann::ordered_json one{
-            {"low", map.low}, {"high", map.high}, {"unit", map.unit}, {"constant", map.constant()}};
-        if (!map.strain.empty()) one["strain"] = map.strain;
-        if (map.below_low > 0) one["zeros"] = map.below_low;
-        all[map.name] = std::move(one);
-    }
-    const nlohmann::ordered_json json{{"scale", name_of(scale)}, {"maps", std::move(all)}};
-    return json.dump(2) + "\n";
 }
 
 std::string chosen_color(const std::vector<WeightMap>& maps, const std::string& wanted)

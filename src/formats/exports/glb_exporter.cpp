@@ -264,6 +264,20 @@ class GlbExporter : public MotionExporter {
 
 }  // namespace
 
+std::string ranges_json(const std::vector<WeightMap>& maps, MapScale scale)
+{
+    auto all = nlohmann::ordered_json::object();
+    for (const WeightMap& map : maps) {
+        nlohmann::ordered_json one{
+            {"low", map.low}, {"high", map.high}, {"unit", map.unit}, {"constant", map.constant()}};
+        if (!map.strain.empty()) one["strain"] = map.strain;
+        if (map.below_low > 0) one["zeros"] = map.below_low;
+        all[map.name] = std::move(one);
+    }
+    const nlohmann::ordered_json json{{"scale", name_of(scale)}, {"maps", std::move(all)}};
+    return json.dump(2) + "\n";
+}
+
 void check_glb_size(const ExportScene& scene)
 {
     const std::size_t frames = scene.frame_count;
