@@ -136,7 +136,7 @@ class OwnData:
         self.swing("m.h5", 1, 1)
         self.run_it("export", "m.h5", "--to", "csv", "--quiet")
         for more, words in ((["--unit", "mm"], "stretched 0.001-fold"), (["--up", "z"], "--up y"),
-                            (["--up", "w"], "unknown axis"), (["--unit", "parsec"], "--unit"),
+                            (["--up", "w"], "--up"), (["--unit", "parsec"], "--unit"),
                             (["--drop", "nobody"], "nobody"), (["--driven", "nobody"], "nobody"),
                             (["--from", "7"], "change --from"), (["--mass", "0"], "--mass")):
             told = self.bring("m.csv", *more, out="x.h5", code=2).stderr

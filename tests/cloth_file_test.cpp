@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "springtime/cloth.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -252,10 +252,10 @@ TEST(ClothFile, NamesWhatIsNoClothFile)
     EXPECT_EQ(error(""), "a.json: is empty; a cloth file is needed, make it again");
     EXPECT_EQ(
         error("hello"),
-        "a.json: is no JSON, from line 1 on; a cloth file is needed, copy it or make it again");
+        "a.json: is not JSON, from line 1 on; a cloth file is needed, copy it or make it again");
     EXPECT_EQ(
         error("{\"format\":\n\"springtime-cloth\",\n\"version\": 1,,}"),
-        "a.json: is no JSON, from line 3 on; a cloth file is needed, copy it or make it again");
+        "a.json: is not JSON, from line 3 on; a cloth file is needed, copy it or make it again");
     const std::string other =
         "a.json: JSON without \"format\": \"springtime-cloth\"; a cloth file is needed "
         "(docs/formats.md)";

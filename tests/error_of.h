@@ -43,4 +43,16 @@ inline testing::AssertionResult mentions(const std::string& message,
     return testing::AssertionSuccess();
 }
 
+// The option that the Error is about; empty when it is about none.
+template <class Act>
+std::string field_of(Act act)
+{
+    try {
+        act();
+    } catch (const Error& error) {
+        return error.field();
+    }
+    return "(no error)";
+}
+
 }  // namespace springtime

@@ -146,9 +146,7 @@ TEST(ExportGlb, AClothHasItsMapsAsAttributesAndOneAsColour)
     }
     options.color = "softness";
     options.overwrite = true;
-    EXPECT_TRUE(error_of([&] {
-                    export_cloth(cloth, options);
-                }).starts_with("--color 'softness': no such map; there are stretch_warp, "));
+    EXPECT_EQ(field_of([&] { export_cloth(cloth, options); }), "color");
 }
 
 TEST(ExportGlb, TooLongOrTooLargeIsAnErrorBeforeWriting)
@@ -158,7 +156,7 @@ TEST(ExportGlb, TooLongOrTooLargeIsAnErrorBeforeWriting)
                   export_motion(small_motion(1025), export_to(ExportFormat::glb, folder / "m.glb"));
               }),
               "motion: 1025 frames; in a glb every frame is a morph target, and at most 1024 are "
-              "written: take fewer with --fps 49.9 or less, or --from and --until, or export usda");
+              "written: take fewer with `rate` 49.9 or less, or `from` and `until`, or export usda");
     ExportScene scene;
     scene.source = "m";
     scene.rest.resize(1000000);
@@ -166,7 +164,7 @@ TEST(ExportGlb, TooLongOrTooLargeIsAnErrorBeforeWriting)
     EXPECT_NO_THROW(check_glb_size(scene));  // 3.6 GB
     scene.frame_count = 360;
     EXPECT_EQ(error_of([&] { check_glb_size(scene); }),
-              "m: 4.35 GB; a glb ends at 4 GiB: take fewer frames with --fps, --from and --until, "
+              "m: 4.35 GB; a glb ends at 4 GiB: take fewer frames with `rate`, `from` and `until`, "
               "or export usda");
     EXPECT_FALSE(std::filesystem::exists(folder / "m.glb"));
 }

@@ -299,7 +299,7 @@ TEST_F(RunFolderLog, RefusesADamagedLineWithin)
     const std::string damaged = line + line.substr(0, 30) + "\n" + line;
     write_bytes(log, damaged);
     EXPECT_EQ(error_of([&] { run.cut_log(1); }),
-              log.string() + ": line 2 is no log of an iteration; repair or remove that line");
+              log.string() + ": line 2 is not the log of an iteration; repair or remove that line");
     EXPECT_EQ(bytes_of(log), damaged);
 }
 
@@ -478,9 +478,10 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheFile)
     fs::remove(b);
     fs::create_directory(b);
     expect_same(read(), small_state(1));
-    EXPECT_EQ(remarks,
-              std::vector{b.string() +
-                          ": is no plain file; checkpoint-a.bin of iteration 1 is used instead"});
+    EXPECT_EQ(
+        remarks,
+        std::vector{b.string() +
+                    ": is not a plain file; checkpoint-a.bin of iteration 1 is used instead"});
 }
 
 // A right checksum around contents that no run could have written.

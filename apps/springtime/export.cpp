@@ -167,9 +167,9 @@ ExportReport export_motion_file(const ExportArguments& arguments, const fs::path
         options.out = arguments.rollout == "all" ? numbered(out, rollout) : out;
         ProgressBar bar("export " + options.out.filename().string(), "frames",
                         arguments.common.quiet);
-        add_report(report, export_motion(motion, options, [&](double done, double total) {
-                       return bar.show(done, total);
-                   }));
+        const Progress progress(
+            [&](const ProgressUpdate& now) { return bar.show(now.done, now.total); });
+        add_report(report, export_motion(motion, options, progress));
     }
     return report;
 }
@@ -220,7 +220,7 @@ int run_export(const ExportArguments& arguments)
                                     ? export_cloth_file(arguments, file, format)
                                     : export_motion_file(arguments, file, format);
     print(arguments.common, result_of(report, format));
-    for (const std::string& text : report.remarks) note(arguments.common, text);
+    for (const std::string& text : report.remarks) note(arguments.common, with_flags(text));
     return kDone;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "geometry/polygon.h"
 #include "springtime/error.h"
 
 namespace springtime {

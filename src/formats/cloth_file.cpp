@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/atomic_file.h"
 #include "formats/cloth_json.h"
 #include "formats/json_node.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -207,7 +207,7 @@ json parse(std::string_view text, std::string_view source)
     } catch (const json::parse_error& error) {
         const std::size_t end = std::min<std::size_t>(error.byte, text.size());
         throw Error(
-            "{}: is no JSON, from line {} on; a cloth file is needed, copy it or make it"
+            "{}: is not JSON, from line {} on; a cloth file is needed, copy it or make it"
             " again",
             source, 1 + std::count(text.begin(), text.begin() + end, '\n'));
     } catch (const json::exception& error) {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/atomic_file.h"
 #include "formats/checkpoint.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -39,7 +39,7 @@ Slot read_slot(const fs::path& path)
     if (status.type() == fs::file_type::not_found) return slot;
     try {
         if (fs::exists(status) && !fs::is_regular_file(status)) {
-            throw Error("{}: is no plain file", path.string());
+            throw Error("{}: is not a plain file", path.string());
         }
         slot.state = decode_checkpoint(read_text(path), path.string());
     } catch (const Error& error) {
@@ -105,7 +105,7 @@ std::string log_line(const TrainLog& log)
     return line.dump() + "\n";
 }
 
-// The iteration a line of the log is of; nothing when it is no such line.
+// The iteration a line of the log is of; nothing when it is not such a line.
 std::optional<std::int64_t> line_iteration(std::string_view line)
 {
     const auto value = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
@@ -124,7 +124,7 @@ std::string lines_before(std::string_view text, int iteration, const fs::path& p
         text.remove_prefix(std::min(line.size() + 1, text.size()));
         const auto of = line_iteration(line);
         if (!of && !text.empty()) {
-            throw Error("{}: line {} is no log of an iteration; repair or remove that line",
+            throw Error("{}: line {} is not the log of an iteration; repair or remove that line",
                         path.string(), number);
         }
         if (of && *of < iteration) kept.append(line).push_back('\n');
@@ -181,8 +181,8 @@ void RunFolder::create(const std::string& config)
 std::string RunFolder::config() const
 {
     if (!exists()) {
-        throw Error("{}: holds no run, for there is no {}; name the folder of a run",
-                    path_.string(), kConfig);
+        throw Error("{}: holds no run: there is no {}; name the folder of a run", path_.string(),
+                    kConfig);
     }
     return read_text(path_ / kConfig);
 }

@@ -1,4 +1,5 @@
 #include "geometry/delaunay.h"
+#include "geometry/polygon.h"
 
 #include <algorithm>
 #include <cmath>
@@ -187,9 +188,8 @@ class Triangulation {
 double angle_at(const std::vector<SheetPoint>& points, int apex, int a, int b)
 {
     const SheetPoint x = points[apex], p = points[a], q = points[b];
-    const double cross = (p.u - x.u) * (q.v - x.v) - (q.u - x.u) * (p.v - x.v);
     const double dot = (p.u - x.u) * (q.u - x.u) + (p.v - x.v) * (q.v - x.v);
-    return std::abs(std::atan2(cross, dot));
+    return std::abs(std::atan2(turn(x, p, q), dot));
 }
 
 using Edge = std::pair<int, int>;

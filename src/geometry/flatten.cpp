@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "geometry/linear_algebra.h"
-#include "geometry/rectangle.h"
+#include "geometry/polygon.h"
 #include "springtime/error.h"
 
 namespace springtime {
