@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "springtime/cloth.h"
+#include "geometry/polygon.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -14,8 +15,7 @@ namespace {
 // Twice the signed area at rest. [m^2]
 double turn(const Cloth& cloth, int a, int b, int c)
 {
-    const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b], pc = cloth.rest[c];
-    return (pb.u - pa.u) * (pc.v - pa.v) - (pc.u - pa.u) * (pb.v - pa.v);
+    return turn(cloth.rest[a], cloth.rest[b], cloth.rest[c]);
 }
 
 void check_particles(const Cloth& cloth, std::string_view source)
