@@ -203,21 +203,11 @@ double largest_eigenvalue(const Cloth& cloth, bool in_plane, AddProduct add_prod
     return eigenvalue;
 }
 
-// How much stiffer triangles and hinges get than they are in the flat sheet.
-struct ElementGrowth {
-    double stiffness, damping;
-};
-
-ElementGrowth element_growth(const TriangleSet& triangles)
-{
-    switch (triangles.damping_kind) {
-        case TriangleDamping::deformation:
-            return {1.7, 1.3};
-        case TriangleDamping::strain:
-            return {1.7, 2};
-    }
-    return {1, 1};
-}
+// How many times stiffer triangles and hinges get than they are in the flat sheet. Measured on the
+// sheet of the finite-element benchmark with a tenth of its stiffness, which stretches threefold:
+// 1.6 to 1.9 when stiffness limits the step, 1.7 to 1.9 when damping of all deformation does, 1.9 to
+// 2.1 when damping of strain does. At its own stiffness it is below 1.4.
+constexpr double kElementGrowth = 2;
 
 }  // namespace
 
@@ -242,16 +232,15 @@ ClothSpectrum worst_spectrum(const Cloth& cloth)
 {
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
-    const ElementGrowth growth = element_growth(cloth.triangles);
     const std::vector<double> stiffness = largest_stiffness(cloth.springs);
     const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
         add_isotropic_product(cloth, stiffness, x, product);
-        elements.add_stiffness_product(growth.stiffness, x, product);
+        elements.add_stiffness_product(kElementGrowth, x, product);
     });
     const double c = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
         add_isotropic_product(cloth, cloth.springs.damping, x, product);
         add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
-        elements.add_damping_product(growth.damping, x, product);
+        elements.add_damping_product(kElementGrowth, x, product);
     });
     return {w2, c};
 }
