@@ -35,7 +35,7 @@ struct Kind {
 // k/b sets what limits the step: 25 N/m with 6 N s/m is damping, with 0.05 N s/m stiffness.
 Cloth springs(const GridOptions& grid, double stiffness, double damping)
 {
-    return make_grid_cloth({}, grid, MaterialField::uniform(stiffness),
+    return make_grid_cloth({15.5, 15.5, 102.4}, grid, MaterialField::uniform(stiffness),
                            MaterialField::uniform(damping));
 }
 
@@ -62,7 +62,7 @@ Cloth triangles(double stiffness, double damping, double bending, double bending
 
 std::vector<Kind> spring_kinds()
 {
-    const GridOptions all, edges{32, 32, true, false, false, false},
+    const GridOptions all{32, 32}, edges{32, 32, true, false, false, false},
         bent{32, 32, true, false, false, true}, sheared{32, 32, true, true, true, false},
         half{32, 32, true, true, false, true};
     const auto pair = [](const char* stiff, const char* damped, const GridOptions& grid) {
