@@ -21,7 +21,7 @@ ClothSpectrum flat_spectrum(const Cloth& cloth);
 // in all directions, with their largest stiffness and all of their damping.
 //
 // Triangles and hinges have no such bound, since they stiffen where they are stretched. Theirs are
-// the eigenvalues of the flat sheet times a factor that was measured (scripts/bench margin).
+// the eigenvalues of the flat sheet times factors that were measured (scripts/bench margin).
 ClothSpectrum worst_spectrum(const Cloth& cloth);
 
 // The longest stable step of a spectrum. [s]
