@@ -207,8 +207,8 @@ TEST(WorstSpectrum, OfAGridFollowsTheDispersionRelation)
     // With springs of all families that resist in all directions, a plane wave of the phases s and
     // t, a = cos s and b = cos t, has w^2 m / k = 16 - 2 a - 2 b - 4 a b - 4 a^2 - 4 b^2. Its
     // largest value is 49/3, at a = b = -1/6. A finite sheet lacks springs at its edges.
-    const Cloth cloth =
-        make_grid_cloth({}, {}, MaterialField::uniform(50), MaterialField::uniform(6));
+    const Cloth cloth = make_grid_cloth({15.5, 15.5, 102.4}, {32, 32}, MaterialField::uniform(50),
+                                        MaterialField::uniform(6));
     const ClothSpectrum worst = worst_spectrum(cloth);
     EXPECT_LE(worst.stiffness, 50 / 0.1 * 49 / 3);
     EXPECT_GE(worst.stiffness, 50 / 0.1 * 49 / 3 * 0.98);

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/finite.h"
 #include "geometry/mesh_geometry.h"
 #include "springtime/error.h"
 
@@ -103,7 +104,7 @@ void check_indices(const TriangleMesh& mesh, std::string_view source)
     if (mesh.triangles.empty()) throw Error("{}: no triangles; give a mesh with faces", source);
     for (std::size_t p = 0; p < mesh.points.size(); ++p) {
         const Vec3d& x = mesh.points[p];
-        if (std::isfinite(x.x) && std::isfinite(x.y) && std::isfinite(x.z)) continue;
+        if (is_finite(x)) continue;
         throw Error("{}: point {} is {}; finite numbers are needed", source, p, place_text(x));
     }
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {

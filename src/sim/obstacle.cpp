@@ -4,17 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "core/finite.h"
 #include "sim/obstacle_placement.h"
 #include "springtime/error.h"
 
 namespace springtime {
 
 namespace {
-
-bool finite(const Vec3d& a)
-{
-    return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
-}
 
 // ---- Distances ----
 
@@ -110,7 +106,7 @@ void check_size(std::initializer_list<double> lengths, std::string_view source)
 
 void check_shape(const PlaneShape& plane, std::string_view source)
 {
-    if (!finite(plane.point) || !finite(plane.normal)) {
+    if (!is_finite(plane.point) || !is_finite(plane.normal)) {
         throw Error("{}: plane with a point or normal that is not finite; give numbers", source);
     }
     if (length(plane.normal) < 1e-9) {
@@ -121,7 +117,7 @@ void check_shape(const PlaneShape& plane, std::string_view source)
 
 void check_shape(const CapsuleShape& capsule, std::string_view source)
 {
-    if (!finite(capsule.a) || !finite(capsule.b)) {
+    if (!is_finite(capsule.a) || !is_finite(capsule.b)) {
         throw Error("{}: capsule with an end that is not finite; give numbers", source);
     }
     if (!std::isfinite(capsule.radius) || capsule.radius <= 0) {
@@ -134,11 +130,11 @@ void check_shape(const CapsuleShape& capsule, std::string_view source)
 
 void check_shape(const BoxShape& box, std::string_view source)
 {
-    if (!finite(box.center)) {
+    if (!is_finite(box.center)) {
         throw Error("{}: box with a centre that is not finite; give numbers", source);
     }
     const double least = std::min({box.half.x, box.half.y, box.half.z});
-    if (!finite(box.half) || least <= 0) {
+    if (!is_finite(box.half) || least <= 0) {
         throw Error("{}: box with half sides {}, {}, {} m; they must be finite and positive",
                     source, box.half.x, box.half.y, box.half.z);
     }
@@ -167,7 +163,7 @@ void check_shape(const GridShape& shape, std::string_view source)
         throw Error("{}: distance grid with {} values for {} x {} x {} points; give one each",
                     source, grid.distance.size(), nx, ny, nz);
     }
-    if (!finite(grid.origin) || !std::isfinite(grid.spacing) || grid.spacing <= 0) {
+    if (!is_finite(grid.origin) || !std::isfinite(grid.spacing) || grid.spacing <= 0) {
         throw Error(
             "{}: distance grid with spacing {} m; origin and spacing must be finite, the "
             "spacing positive",
@@ -304,7 +300,7 @@ void check_obstacle(const Obstacle& obstacle, std::string_view source)
 
 void check_pose(const Pose& pose, std::string_view source)
 {
-    if (!finite(pose.position) || !finite(pose.turn)) {
+    if (!is_finite(pose.position) || !is_finite(pose.turn)) {
         throw Error("{}: the pose is not finite; give numbers", source);
     }
     check_size({pose.position.x, pose.position.y, pose.position.z}, source);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/finite.h"
 #include "geometry/mesh_geometry.h"
 #include "sim/forces.h"
 #include "sim/frame_motion.h"
@@ -16,11 +17,6 @@ namespace springtime {
 
 namespace {
 
-bool finite(const Vec3d& a)
-{
-    return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
-}
-
 void check_start(const State& state, std::size_t particles)
 {
     if (state.position.size() != particles || state.velocity.size() != particles) {
@@ -29,7 +25,7 @@ void check_start(const State& state, std::size_t particles)
             state.position.size(), state.velocity.size(), particles);
     }
     for (std::size_t p = 0; p < particles; ++p) {
-        if (!finite(state.position[p]) || !finite(state.velocity[p])) {
+        if (!is_finite(state.position[p]) || !is_finite(state.velocity[p])) {
             throw Error("start: particle {} is not finite; every coordinate must be", p);
         }
     }
@@ -267,7 +263,7 @@ HandleId Simulation::hold(std::span<const int> particles)
 void Simulation::move(HandleId handle, const Vec3d& target, const Vec3d& turn)
 {
     const Patch& patch = impl_->patches[impl_->index_of(handle)];
-    if (!finite(target) || !finite(turn)) {
+    if (!is_finite(target) || !is_finite(turn)) {
         throw Error(Field{"target"}, "handle {}: the target is not finite; give numbers",
                     long(handle));
     }

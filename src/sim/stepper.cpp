@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/finite.h"
+
 namespace springtime {
 
 namespace {
@@ -9,10 +11,8 @@ namespace {
 std::optional<int> first_bad_particle(const State& state, double speed_limit)
 {
     for (std::size_t p = 0; p < state.position.size(); ++p) {
-        const Vec3d x = state.position[p];
         // Written so that NaN fails.
-        const bool good = length(state.velocity[p]) <= speed_limit && std::isfinite(x.x) &&
-                          std::isfinite(x.y) && std::isfinite(x.z);
+        const bool good = length(state.velocity[p]) <= speed_limit && is_finite(state.position[p]);
         if (!good) return static_cast<int>(p);
     }
     return std::nullopt;
