@@ -50,14 +50,8 @@ TEST(ExportFrames, RoundingDoesNotMakeStepsUneven)
 
 TEST(ExportFrames, SenselessChoicesAreErrors)
 {
-    EXPECT_EQ(field_of([] {
-                  select_frames(11, 0.04, {0, {}, {}}, "m");
-              }),
-              "rate");
-    EXPECT_EQ(field_of([] {
-                  select_frames(11, 0.04, {{}, -1, {}}, "m");
-              }),
-              "from");
+    EXPECT_EQ(field_of([] { select_frames(11, 0.04, {0, {}, {}}, "m"); }), "rate");
+    EXPECT_EQ(field_of([] { select_frames(11, 0.04, {{}, -1, {}}, "m"); }), "from");
     EXPECT_EQ(error_of([] {
                   select_frames(11, 0.04, {{}, 0.5, {}}, "m");
               }),
@@ -66,10 +60,7 @@ TEST(ExportFrames, SenselessChoicesAreErrors)
                   select_frames(11, 0.04, {{}, 0.2, 0.1}, "m");
               }),
               "m: no frame from 0.2 s until 0.1 s; it has frames from 0 s to 0.4 s, every 0.04 s");
-    EXPECT_EQ(field_of([] {
-                  select_frames(11, 0.04, {1e9, {}, {}}, "m");
-              }),
-              "rate");
+    EXPECT_EQ(field_of([] { select_frames(11, 0.04, {1e9, {}, {}}, "m"); }), "rate");
 }
 
 // A rollout whose landmark l is at (f, l, 10 f) in frame f, read in pieces.

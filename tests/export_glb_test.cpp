@@ -152,11 +152,12 @@ TEST(ExportGlb, AClothHasItsMapsAsAttributesAndOneAsColour)
 TEST(ExportGlb, TooLongOrTooLargeIsAnErrorBeforeWriting)
 {
     const TempFolder folder;
-    EXPECT_EQ(error_of([&] {
-                  export_motion(small_motion(1025), export_to(ExportFormat::glb, folder / "m.glb"));
-              }),
-              "motion: 1025 frames; in a glb every frame is a morph target, and at most 1024 are "
-              "written: take fewer with `rate` 49.9 or less, or `from` and `until`, or export usda");
+    EXPECT_EQ(
+        error_of([&] {
+            export_motion(small_motion(1025), export_to(ExportFormat::glb, folder / "m.glb"));
+        }),
+        "motion: 1025 frames; in a glb every frame is a morph target, and at most 1024 are "
+        "written: take fewer with `rate` 49.9 or less, or `from` and `until`, or export usda");
     ExportScene scene;
     scene.source = "m";
     scene.rest.resize(1000000);

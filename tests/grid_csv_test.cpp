@@ -132,11 +132,11 @@ TEST_F(GridCsv, FallingPointsAreNoVelocities)
 TEST_F(GridCsv, SaysWhatWasAssumed)
 {
     const std::vector<TrackFrame> frames = waving_sheet(4, 4, 5);
-    EXPECT_EQ(
-        read(number_text(frames, Order::blocks, true)).info.remarks,
-        std::vector<std::string>{
-            "Columns have no names: they were taken for 16 points, all x, then all y, then"
-            " all z, then velocities; give `csv_layout` wide or name the columns if that is wrong."});
+    EXPECT_EQ(read(number_text(frames, Order::blocks, true)).info.remarks,
+              std::vector<std::string>{
+                  "Columns have no names: they were taken for 16 points, all x, then all y, then"
+                  " all z, then velocities; give `csv_layout` wide or name the columns if that is "
+                  "wrong."});
     EXPECT_EQ(read(number_text(frames, Order::wide, false)).info.remarks,
               std::vector<std::string>{
                   "Columns have no names: they were taken for 16 points, x, y, z of one after the"

@@ -22,8 +22,8 @@ TEST(OpenTracks, NumberedMeshesAreOneTakeInTheirOrder)
     for (const char* name : {"a10.obj", "a9.obj", "a8.obj", "b1.obj", "take.csv"}) {
         write(folder / name, "v 0 0 0\n");
     }
-    const auto recordings =
-        recordings_of({folder / "a10.obj", folder / "a9.obj", folder / "b1.obj", folder / "take.csv"});
+    const auto recordings = recordings_of(
+        {folder / "a10.obj", folder / "a9.obj", folder / "b1.obj", folder / "take.csv"});
     ASSERT_EQ(recordings.size(), 3u);
     EXPECT_EQ(recordings[0], (Recording{folder / "a9.obj", folder / "a10.obj"}));
     EXPECT_EQ(recordings[1], Recording{folder / "b1.obj"});

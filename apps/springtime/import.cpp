@@ -162,8 +162,7 @@ void add_layout_flags(const Flags& flags, ImportArguments& arguments)
              "every point");
     flags.add("--length", arguments.length,
               "Length of the sheet, along the rows [m]; 0: as laid out flat");
-    flags.add("--width", arguments.width,
-              "Width of the sheet, along the columns [m]; 0: likewise");
+    flags.add("--width", arguments.width, "Width of the sheet, along the columns [m]; 0: likewise");
     flags.add("--mass", arguments.run.mass, "Mass of the whole cloth [kg]");
 }
 
@@ -195,8 +194,7 @@ void add_file_flags(const Flags& flags, ImportArguments& arguments)
     flags.add("--fps", arguments.fps,
               "Frames per second, of a file without times, or to resample to; 0: as the file says");
     rare.add("--from", arguments.from, "Begin this long after the first frame [s]");
-    rare.add("--until", arguments.until,
-             "End this long after the first frame [s]; 0: at the last");
+    rare.add("--until", arguments.until, "End this long after the first frame [s]; 0: at the last");
     rare.add("--layout", arguments.run.csv_layout,
              "Of a CSV file: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z), blocks (all "
              "x, all y, all z)")

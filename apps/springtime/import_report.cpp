@@ -40,9 +40,11 @@ void add_resampling(Result& result, const RecordingReport& recording)
         .unless_zero();
     result.add("another_rate", recording.another_rate).label("to another frame rate").unless_zero();
     result.add("uneven", recording.uneven).label("because time stamps are uneven").unless_zero();
-    Result& rate = result.add("file_rate", recording.file_rate, "1/s").label("frame rate of the file");
+    Result& rate =
+        result.add("file_rate", recording.file_rate, "1/s").label("frame rate of the file");
     if (!recording.resampled) rate.data_only();
-    Result& jitter = result.add("jitter", recording.jitter, "frames").label("unevenness of time stamps");
+    Result& jitter =
+        result.add("jitter", recording.jitter, "frames").label("unevenness of time stamps");
     if (!recording.uneven) jitter.data_only();
 }
 
@@ -54,10 +56,12 @@ Result recording_result(const ImportReport& report, const RecordingReport& recor
     result.add("format", recording.format).data_only();
     result.add("frames_read", recording.frames_read);
     result.add("frames", recording.frame_count).label("frames written");
-    add_count(result, "duplicates", recording.duplicates, "frames that repeat the one before: dropped");
+    add_count(result, "duplicates", recording.duplicates,
+              "frames that repeat the one before: dropped");
     add_count(result, "backward", recording.backward,
               "frames that come no later than one before: dropped");
-    add_count(result, "trimmed", recording.trimmed, "frames at the ends that show no point: left out");
+    add_count(result, "trimmed", recording.trimmed,
+              "frames at the ends that show no point: left out");
     add_count(result, "lost", recording.lost, "frames absent from the file, or dropped: gaps now");
     add_count(result, "empty", recording.empty, "frames that show no point: gaps");
     add_resampling(result, recording);
@@ -87,7 +91,8 @@ Result import_result(const ImportReport& report, const std::string& out)
 {
     const MotionHeader& header = report.header;
     Result recordings = Result::list(), result = Result::tree();
-    for (const RecordingReport& recording : report.recordings) recordings.push(recording_result(report, recording));
+    for (const RecordingReport& recording : report.recordings)
+        recordings.push(recording_result(report, recording));
     result.label(out);
     result.add("out", out).data_only();
     result.add("landmarks", header.landmark_count());

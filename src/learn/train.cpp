@@ -302,8 +302,7 @@ void Trainer::fail(const BatchReader::Batch& batch)
             "train: iteration {}: the springs have become so stiff or tough that the cloth needs "
             "steps of {:.2g} s, and below {:.2g} s none are run; the last good checkpoint is kept. "
             "Lower the rates, or start from lower stiffness and damping",
-            state_.iteration, safe_step(cloth, lesson_.step.environment),
-            kShortestStep);
+            state_.iteration, safe_step(cloth, lesson_.step.environment), kShortestStep);
     }
     SimulationOptions step = lesson_.step;
     step.dt /= substeps;
