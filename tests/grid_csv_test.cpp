@@ -197,7 +197,7 @@ TEST_F(GridCsv, OrderThatDoesNotShow)
     const AllTracks tracks = read("nan,nan,nan,nan,nan,nan\n1,1,1,1,1,1\n");
     EXPECT_EQ(tracks.info.remarks,
               std::vector<std::string>{
-                  "Columns have no names and the first rows do not tell their order: they were"
+                  "Columns have no names and the first rows do not show their order: they were"
                   " taken for 2 points, x, y, z of one after the other; give `csv_layout` blocks"
                   " or name the columns if that is wrong."});
 }

@@ -312,7 +312,7 @@ ImportReport report_of(const PointLayout& layout, const TrackInfo& info,
     return report;
 }
 
-// A time with as few decimals as tell its frame from the one before. [s]
+// A time with as few decimals as distinguish its frame from the one before. [s]
 std::string short_time(double time, double interval)
 {
     int decimals = 0;

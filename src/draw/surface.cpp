@@ -95,8 +95,8 @@ void SurfacePainter::fill(const std::array<Corner, 3>& corners, const Look& look
     for_each_sample(a.point, b.point, c.point, cols_, rows_, draw);
 }
 
-// Lit from above and the left. The far side of the cloth is a little darker, which tells the two
-// sides of a fold apart.
+// Lit from above and the left. The far side of the cloth is a little darker, which distinguishes
+// the two sides of a fold apart.
 Color SurfacePainter::shaded(double value, const Vec3d& normal, const Look& look) const
 {
     const Color color = look.plain ? *look.plain : scale_.color(value);
