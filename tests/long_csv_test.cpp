@@ -230,9 +230,8 @@ TEST_F(LongCsv, RefusesPointsThatNeverComeAgain)
 {
     std::string text = "frame,point,x,y,z\n";
     for (int f = 0; f < 2000; ++f) text += fmt::format("{},p{},1,2,3\n", f, f);
-    EXPECT_EQ(error(text), name +
-                               ": 2000 rows for 2000 points in 2000 frames; is column 2"
-                               " ('point') what tells points apart?");
+    EXPECT_TRUE(error(text).starts_with(
+        name + ": 2000 rows for 2000 points in 2000 frames; is column 2 ('point')"));
 }
 
 TEST_F(LongCsv, SurvivesAnyBytes)
