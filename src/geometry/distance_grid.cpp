@@ -290,7 +290,7 @@ void for_half_of_neighbors(int step, Visit visit)
 // sphere, 0.05 elsewhere.
 void hand_on(Nearest& nearest, const TriangleMesh& mesh)
 {
-    const auto [nx, ny, nz] = nearest.size;
+    const int nx = nearest.size[0], ny = nearest.size[1], nz = nearest.size[2];
     const auto visit = [&](int i, int step) {
         const int x = i % nx, y = i / nx % ny, z = i / nx / ny;
         std::array<int, 2> last{-1, nearest.triangle[i]};  // neighbours share triangles
