@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "options.h"
-#include "training.h"
 
 namespace springtime::app {
 
@@ -39,8 +38,8 @@ void make_motion(const std::filesystem::path& path, const Cloth& cloth, Generate
 RunFolder open_run(const std::filesystem::path& path, const std::string& method,
                    const CommonOptions& common);
 
-// run_training() that throws Failure when interrupted.
-TrainingOutcome finish_training(const std::filesystem::path& motion, const TrainOptions& options,
-                                const RunFolder& run, const CommonOptions& common);
+// learn() in a run folder, with a progress bar.
+Learned learn_in(RunFolder run, const std::filesystem::path& motion, LearnOptions options,
+                 const CommonOptions& common);
 
 }  // namespace springtime::app

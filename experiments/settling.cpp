@@ -73,16 +73,9 @@ SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& option
     check_clear(start, handles, run.obstacles);
     Simulation simulation(cloth, start, handles, run);
     const auto begin = std::chrono::steady_clock::now();
-    bool stopped = false;
     SettledSheet result{sheet, {}, {}, 0};
-    {
-        ProgressBar bar(sheet.name, "s at most", common.quiet);
-        result.settling = settle(simulation, kRest, options.longest, [&](double t) {
-            stopped = !bar.show(t, options.longest);
-            return !stopped;
-        });
-    }
-    if (stopped) throw Failure(kInterrupted);
+    result.settling =
+        settle(simulation, kRest, options.longest, show_progress(common.quiet, sheet.name));
     if (result.settling.blow_up) {
         throw Failure("{}: {}", sheet.name, describe(*result.settling.blow_up, cloth, run));
     }

@@ -71,16 +71,20 @@ struct Made {
 };
 
 Made make(const Cloth& cloth, const GenerateOptions& options, int first = 0,
-          const ProgressHook& progress = {})
+          const Progress& progress = {})
 {
     Made made;
-    made.finished = generate(
-        cloth, options, first,
-        [&](int index, const Rollout& rollout) {
-            made.order.push_back(index);
-            made.rollouts.push_back(rollout);
-        },
-        progress);
+    try {
+        generate(
+            cloth, options, first,
+            [&](int index, const Rollout& rollout) {
+                made.order.push_back(index);
+                made.rollouts.push_back(rollout);
+            },
+            progress);
+        made.finished = true;
+    } catch (const Cancelled&) {
+    }
     return made;
 }
 
@@ -422,12 +426,12 @@ TEST(Generate, HookStopsItAndEarlierRolloutsWereDelivered)
     GenerateOptions options = small_options();
     options.device = Device::reference;
     double last = 0;
-    const Made made = make(small_cloth(), options, 0, [&](double done, double total) {
-        EXPECT_GT(done, last);
-        EXPECT_EQ(total, 37);
-        last = done;
-        return done < 2.5;
-    });
+    const Made made = make(small_cloth(), options, 0, Progress([&](const ProgressUpdate& update) {
+                               EXPECT_GT(update.done, last);
+                               EXPECT_EQ(update.total, 37);
+                               last = update.done;
+                               return update.done < 2.5;
+                           }));
     EXPECT_FALSE(made.finished);
     EXPECT_EQ(made.order, (std::vector<int>{0, 1}));
     EXPECT_NEAR(last, 2.5, 1.0 / 11);  // asked after each of 11 frames
@@ -438,10 +442,10 @@ TEST(Generate, HookStopsItAndEarlierRolloutsWereDelivered)
 TEST(Generate, ProgressEndsAtTheTotal)
 {
     double last = 0;
-    make(small_cloth(), small_options(), 0, [&](double done, double) {
-        last = done;
-        return true;
-    });
+    make(small_cloth(), small_options(), 0, Progress([&](const ProgressUpdate& update) {
+             last = update.done;
+             return true;
+         }));
     EXPECT_NEAR(last, 37, 1e-9);
 }
 
@@ -534,8 +538,8 @@ TEST_P(ThreadsGenerate, StopDeliversAPrefix)
     options.device = GetParam();
     options.threads = 4;
     const Made whole = make(small_cloth(), options);
-    const Made made =
-        make(small_cloth(), options, 0, [](double done, double) { return done < 25; });
+    const Made made = make(small_cloth(), options, 0,
+                           Progress([](const ProgressUpdate& update) { return update.done < 25; }));
     EXPECT_FALSE(made.finished);
     ASSERT_LT(made.rollouts.size(), 37u);
     Made expected;
@@ -557,7 +561,8 @@ TEST(ThreadsStop, SendsAwayThoseWhoWaitForTheirTurn)
     options.stride = 1;
     const double almost_all = options.rollouts - 1e-3;
     const Made made =
-        make(small_cloth(), options, 0, [&](double done, double) { return done < almost_all; });
+        make(small_cloth(), options, 0,
+             Progress([&](const ProgressUpdate& update) { return update.done < almost_all; }));
     EXPECT_FALSE(made.finished);
     EXPECT_LT(made.order.size(), std::size_t(options.rollouts));
 }

@@ -2,13 +2,13 @@
 
 #include <array>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/error.h"
 #include "springtime/motion.h"
 
 // Motion and cloth as files of other programs; docs/export.md says what each of them holds.
@@ -52,9 +52,6 @@ struct ExportReport {
     std::vector<std::string> remarks;  // a sentence each
 };
 
-// Shows how much is done; false stops, which is a Failure and leaves nothing behind.
-using ExportProgress = std::function<bool(double done, double total)>;
-
 struct MotionExport {
     ExportFormat format = ExportFormat::usda;
     std::filesystem::path out;  // a file; for obj and ply a folder
@@ -70,9 +67,10 @@ struct MotionExport {
     std::string source;  // named in messages
 };
 
-// Reads the motion piece by piece, so it may be larger than memory.
-ExportReport export_motion(const MotionSource& motion, const MotionExport& options,
-                           const ExportProgress& progress = {});
+// Reads the motion segment by segment, so it may be larger than memory. When it is cancelled
+// nothing is left behind.
+ExportReport export_motion(const Motion& motion, const MotionExport& options,
+                           const Progress& progress = {});
 
 struct ClothExport {
     ExportFormat format = ExportFormat::ply;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "springtime/cloth.h"
-#include "springtime/generate.h"
+#include "springtime/error.h"
 #include "springtime/motion.h"
 #include "springtime/simulation.h"
 
@@ -105,10 +105,10 @@ struct ImportReport {
 
 // Reads files as takes (each a rollout; a sequence of meshes is one, and a folder stands for what
 // is in it), cleans them and writes a motion file. Files are read twice and never held as a whole.
-// `progress` may stop it; nothing is written then, and Failure is thrown. Throws Error on anything
-// that cannot be right, in words that say what to do.
+// When it is cancelled nothing is written. Throws Error on anything that cannot be right, in words
+// that say what to do.
 ImportReport import_motion(const std::vector<std::filesystem::path>& files,
                            const std::filesystem::path& out, const ImportOptions& options,
-                           const ProgressHook& progress = {});
+                           const Progress& progress = {});
 
 }  // namespace springtime

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/error.h"
 #include "springtime/geometry.h"
 #include "springtime/obstacle.h"
 #include "springtime/vec3.h"
@@ -181,7 +182,7 @@ RestRule after_all_paths(RestRule rule, const Simulation& simulation);
 // Advances until the cloth has settled, all paths ended, or until the time is `until`. The state is
 // looked at every `look` seconds.
 Settling settle(Simulation& simulation, const RestRule& rule, double until,
-                const std::function<bool(double time)>& keep_going = {}, double look = 0.05);
+                const Progress& progress = {}, double look = 0.05);
 
 // The sheet of a cloth in a state, as triangles. Throws Error for a cloth without a surface.
 TriangleMesh surface_of(const Cloth& cloth, const State& state);

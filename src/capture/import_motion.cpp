@@ -370,7 +370,7 @@ void add_warnings(ImportReport& report)
 }  // namespace
 
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
-                           const ImportOptions& options, const ProgressHook& progress)
+                           const ImportOptions& options, const Progress& progress)
 {
     const std::vector<Take> named = takes_of(files), takes = without(named, options.rest);
     check_options(options);
@@ -381,7 +381,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
     }
     const auto step = [&](double passes_done, std::size_t take, double share) {
         const double done = passes_done + (double(take) + share) / double(takes.size());
-        if (progress && !progress(done, 2)) throw Failure("interrupted; nothing was written");
+        progress.report({"import", done, 2, "passes", {}});
     };
     std::vector<TakeScan> scans;
     for (std::size_t t = 0; t < takes.size(); ++t) {

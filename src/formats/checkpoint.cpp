@@ -17,18 +17,18 @@ namespace springtime {
 namespace {
 
 template <class Values>
-struct Field {
+struct StateField {
     const char* name;
     Values TrainState::*values;
 };
 
 // In the order of the file.
-constexpr std::array<Field<double>, 3> kScalars{{
+constexpr std::array<StateField<double>, 2> kScalars{{
     {"stiffness_scale", &TrainState::stiffness_scale},
     {"damping_scale", &TrainState::damping_scale},
-    {"best_validation", &TrainState::best_validation},
 }};
-constexpr std::array<Field<SpringParameters>, 4> kArrays{{
+constexpr double kNoValidation = -1;  // in the file, instead of a best validation
+constexpr std::array<StateField<SpringParameters>, 4> kArrays{{
     {"parameters", &TrainState::parameters},
     {"mean", &TrainState::mean},
     {"square", &TrainState::square},
@@ -41,8 +41,9 @@ constexpr std::string_view kMagic = "springtime-state";
 constexpr std::uint64_t kCheckpointVersion = 2;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
-// Iteration, best iteration and the numbers of springs and of kinds come before the rest.
-constexpr std::size_t kFixedBytes = (4 + kScalars.size()) * kWordBytes;
+// Iteration, best iteration and the numbers of springs and of kinds come before the rest; the best
+// validation follows the scalars.
+constexpr std::size_t kFixedBytes = (5 + kScalars.size()) * kWordBytes;
 constexpr std::uint64_t kMostKinds = 1000;  // so that products stay far from overflow
 
 // All numbers of one spring.
@@ -157,6 +158,9 @@ std::string state_fault(const TrainState& state)
         const double value = state.*field.values;
         if (!std::isfinite(value)) return fmt::format("{} is {}", field.name, value);
     }
+    if (state.best_validation && !std::isfinite(*state.best_validation)) {
+        return fmt::format("best_validation is {}", *state.best_validation);
+    }
     const std::size_t kinds = state.parameters.size();
     if (kinds == 0) return "parameters has no kinds";
     const std::size_t springs = state.parameters[0].size();
@@ -184,6 +188,7 @@ std::string encode_checkpoint(const TrainState& state)
     put(content, std::uint64_t(springs));
     put(content, std::uint64_t(kinds));
     for (const auto& field : kScalars) put(content, state.*field.values);
+    put(content, state.best_validation.value_or(kNoValidation));
     for (const auto& field : kArrays) {
         for (const auto& kind : state.*field.values) {
             for (const double value : kind) put(content, value);
@@ -218,6 +223,8 @@ TrainState decode_checkpoint(std::string_view bytes, const std::string& source)
                     springs, spring_bytes(kinds), array_bytes);
     }
     for (const auto& field : kScalars) state.*field.values = words.next_double();
+    const double best = words.next_double();
+    if (!(best < 0)) state.best_validation = best;
     for (const auto& field : kArrays) {
         (state.*field.values).assign(kinds, std::vector<double>(springs));
         for (auto& kind : state.*field.values) {

@@ -123,6 +123,8 @@ int rollouts_in_memory(const Cloth& cloth, std::size_t frames, int threads)
     return static_cast<int>(std::max(1.0, 0x1p31 / (bytes * threads)));
 }
 
+struct AnotherThreadEnded {};
+
 void check_anchors(const Cloth& cloth, const GenerateOptions& options)
 {
     if (!options.pinned.empty()) {
@@ -165,8 +167,9 @@ void check_generate(const Cloth& cloth, const GenerateOptions& options)
     if (!(options.dt > 0)) throw Error("generate: time step {} s; it must be positive", options.dt);
     if (!(options.seconds >= options.dt * options.stride)) {
         throw Error(
-            "generate: {} s is shorter than one frame of {} s; raise --seconds or lower "
-            "--stride",
+            Field{"seconds"},
+            "generate: {} s is shorter than one frame of {} s; give more seconds, or a smaller "
+            "stride",
             options.seconds, options.dt * options.stride);
     }
     check_anchors(cloth, options);
@@ -189,8 +192,8 @@ RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, in
     return start;
 }
 
-bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
-              const RolloutSink& sink, const ProgressHook& progress)
+void generate(const Cloth& cloth, const GenerateOptions& options, int first,
+              const RolloutSink& sink, const Progress& progress)
 {
     check_generate(cloth, options);
     const SimulationOptions step{options.dt, options.environment, options.device};
@@ -205,22 +208,19 @@ bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
     std::mutex progress_mutex;
     double frames_done = double(first) * double(frames);
     Turnstile turnstile;
-    const auto told = [&](std::size_t lanes) {
+    const auto report = [&](std::size_t lanes) {
         const std::lock_guard lock(progress_mutex);
+        if (stopped) throw AnotherThreadEnded{};
         frames_done += double(lanes);
-        if (progress && !progress(frames_done / double(frames), options.rollouts)) stopped = true;
-        return !stopped;
+        progress.report(
+            {"generate", frames_done / double(frames), double(options.rollouts), "rollouts", {}});
     };
     const auto make_group = [&](int group) {
         const int begin = first + group * width, end = std::min(begin + width, options.rollouts);
         std::vector<RolloutStart> starts;
         for (int i = begin; i < end; ++i) starts.push_back(random_start(cloth, options, i));
         const auto rollouts = record_batch(cloth, step, starts, frames, options.stride,
-                                           [&] { return told(starts.size()); });
-        if (rollouts.empty()) {
-            turnstile.close();
-            return;
-        }
+                                           [&] { report(starts.size()); });
         turnstile.pass(group, [&] {
             for (int i = begin; i < end; ++i) sink(i, rollouts[i - begin]);
         });
@@ -229,13 +229,13 @@ bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
         if (stopped) return;
         try {
             make_group(group);
+        } catch (const AnotherThreadEnded&) {  // that thread says why
         } catch (...) {
             stopped = true;
             turnstile.close();
             throw;
         }
     });
-    return !stopped;
 }
 
 }  // namespace springtime

@@ -44,7 +44,7 @@ RestRule after_all_paths(RestRule rule, const Simulation& simulation)
 }
 
 Settling settle(Simulation& simulation, const RestRule& rule, double until,
-                const std::function<bool(double time)>& keep_going, double look)
+                const Progress& progress, double look)
 {
     const int steps = std::max(1, static_cast<int>(std::lround(look / simulation.options().dt)));
     RestWatch watch(after_all_paths(rule, simulation));
@@ -53,7 +53,8 @@ Settling settle(Simulation& simulation, const RestRule& rule, double until,
         result.blow_up = simulation.advance(steps);
         if (result.blow_up) break;
         result.settled = watch.settled(simulation.state());
-        if (result.settled || (keep_going && !keep_going(simulation.state().time))) break;
+        if (result.settled) break;
+        progress.report({"settle", simulation.state().time, until, "s at most", {}});
     }
     result.speeds = speeds_of(simulation.state());
     return result;

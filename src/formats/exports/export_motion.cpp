@@ -34,7 +34,7 @@ bool is_folder(ExportFormat format)
     return format == ExportFormat::obj || format == ExportFormat::ply;
 }
 
-void check_options(const MotionSource& motion, const MotionExport& options)
+void check_options(const Motion& motion, const MotionExport& options)
 {
     if (options.format == ExportFormat::png) {
         throw Error(
@@ -90,7 +90,7 @@ std::optional<Cloth> source_cloth(const MotionHeader& header, const std::string&
 }
 
 // Nothing where no landmark is missing, or the format says so itself.
-std::optional<GapTable> checked_gaps(const MotionSource& motion, const MotionExport& options,
+std::optional<GapTable> checked_gaps(const Motion& motion, const MotionExport& options,
                                      const FrameSelection& plan)
 {
     if (!motion.header.gaps || (holds_gaps(options.format) && !options.fill)) return {};
@@ -114,8 +114,8 @@ std::optional<GapTable> checked_gaps(const MotionSource& motion, const MotionExp
     return gaps;
 }
 
-ExportScene scene_of(const MotionSource& motion, const MotionExport& options,
-                     const FrameSelection& plan, std::vector<std::string>& remarks)
+ExportScene scene_of(const Motion& motion, const MotionExport& options, const FrameSelection& plan,
+                     std::vector<std::string>& remarks)
 {
     const MotionHeader& header = motion.header;
     ExportScene scene{options.source};
@@ -173,14 +173,12 @@ std::unique_ptr<MotionExporter> make_exporter(const MotionExport& options, const
 }
 
 void write_frames(FrameStream& stream, MotionExporter& exporter, std::size_t count,
-                  const ExportProgress& progress)
+                  const Progress& progress)
 {
     ExportFrame frame;
     while (stream.next(frame)) {
         exporter.frame(frame);
-        if (progress && !progress(double(frame.number + 1), double(count))) {
-            throw Failure("interrupted; nothing was exported");
-        }
+        progress.report({"export", double(frame.number + 1), double(count), "frames", {}});
     }
     exporter.finish();
 }
@@ -208,8 +206,8 @@ void add_remarks(ExportReport& report, const FrameSelection& plan, const MotionE
 
 }  // namespace
 
-ExportReport export_motion(const MotionSource& motion, const MotionExport& options,
-                           const ExportProgress& progress)
+ExportReport export_motion(const Motion& motion, const MotionExport& options,
+                           const Progress& progress)
 {
     check_options(motion, options);
     check_targets(options);

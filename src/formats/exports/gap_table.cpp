@@ -5,7 +5,7 @@
 
 namespace springtime {
 
-GapTable::GapTable(const MotionSource& motion, std::size_t rollout)
+GapTable::GapTable(const Motion& motion, std::size_t rollout)
     : landmarks_(motion.header.landmark_count()),
       frames_(motion.frame_counts[rollout]),
       open_(landmarks_, -1),
