@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "handkerchiefs.h"
 #include "learn/plan.h"
@@ -69,13 +67,6 @@ void write_motion(const fs::path& path, const Motion& motion)
         writer.append(motion.read(r, 0, motion.frame_counts[r]));
     }
     writer.finish();
-}
-
-std::string text_of(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
 }
 
 void expect_same(const Learned& a, const Learned& b)
@@ -166,9 +157,9 @@ TEST(Learn, FromMemoryIsTheSameAsFromAFile)
     RunFolder run(folder / "run");
     run.create("");
     expect_same(learn(open_motion(folder / "m.h5"), few_iterations(), {}, &run), whole());
-    EXPECT_EQ(text_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));
-    EXPECT_EQ(text_of(folder / "run/homogeneous.json"), cloth_to_json(*whole().homogeneous));
-    EXPECT_EQ(text_of(folder / "run/linear.json"), cloth_to_json(whole().linear->cloth));
+    EXPECT_EQ(bytes_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));
+    EXPECT_EQ(bytes_of(folder / "run/homogeneous.json"), cloth_to_json(*whole().homogeneous));
+    EXPECT_EQ(bytes_of(folder / "run/linear.json"), cloth_to_json(whole().linear->cloth));
     EXPECT_FALSE(fs::exists(folder / "run/best.json"));
 }
 
@@ -182,7 +173,7 @@ TEST(Learn, FromMemoryIsTheSameAsTheCommandLine)
         "--validate-every 3 --quiet >/dev/null",
         SPRINGTIME_PROGRAM, (folder / "m.h5").string(), (folder / "run").string());
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
-    EXPECT_EQ(text_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));
+    EXPECT_EQ(bytes_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));
 }
 #endif
 
@@ -241,7 +232,7 @@ TEST(Learn, ACancelledRunFolderGoesOnAndLooksFinishedOnlyAtTheEnd)
     expect_same(learned, whole());
     EXPECT_EQ(learned.summary.substr(learned.summary.find('\n')),
               whole().summary.substr(whole().summary.find('\n')));  // the first line has seconds
-    EXPECT_EQ(text_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));
+    EXPECT_EQ(bytes_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));
 }
 
 TEST(Learn, BadInputLeavesNoFolder)
