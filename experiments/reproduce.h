@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "options.h"
+#include "springtime/evaluate.h"
+#include "springtime/generate.h"
+#include "springtime/learn.h"
 
 namespace springtime::app {
 

@@ -17,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A cloth of 5 x 5 landmarks, as a camera sees it for two seconds.
+// A cloth of 5 x 5 landmarks, as a camera sees it for three seconds.
 struct Film {
     Sheet sheet{0.3, 0.3, 0.03};
     std::vector<SheetPoint> rest;
-    double frames_per_second = 30;
+    double frames_per_second = 60;
     std::vector<float> positions;
     CaptureOptions capture;
 
@@ -35,12 +35,11 @@ const Film& film()
 {
     static const Film made = [] {
         const Cloth cloth = handkerchief(5, 100, 300, 0.02);
-        const Motion seen =
-            filmed(cloth, 30, 2,
-                   {.noise = 0.001, .gaps = 0.02, .gap_seconds = 0.1, .positions_only = true}, {1});
+        const Motion seen = filmed(cloth, 60, 3, {.noise = 0.001, .positions_only = true}, {1});
         Film film;
         film.rest = cloth.rest;
         film.positions = seen.read(0, 0, seen.frame_counts[0]).position;
+        std::fill_n(film.positions.begin() + 3 * 12, 3, std::nanf(""));  // one point, once
         film.capture.environment.drag = 2;
         film.capture.driven = {0, 4};
         return film;
@@ -115,10 +114,10 @@ TEST(MotionFromArrays, IsWhatTheArraysSay)
     for (int axis = 0; axis < 3; ++axis) EXPECT_TRUE(std::isnan(rollout.position[15 + axis]));
     // A pin stands where it was seen on average, (1, 1, 0); what is driven goes its way.
     EXPECT_EQ(rollout.handles.particles, (std::vector<int>{1, 0}));
-    EXPECT_EQ(rollout.handles.position(0, 0.01), (Vec3d{1, 1, 0}));
-    EXPECT_EQ(rollout.handles.position(1, 0.02), (Vec3d{0, 2, 0}));
+    EXPECT_EQ(length(rollout.handles.position(0, 0.01) - Vec3d{1, 1, 0}), 0);
+    EXPECT_EQ(length(rollout.handles.position(1, 0.02) - Vec3d{0, 2, 0}), 0);
     // From the second frame on, the time counts from there.
-    EXPECT_EQ(motion.read(0, 1, 1).handles.position(1, 0), (Vec3d{0, 2, 0}));
+    EXPECT_EQ(length(motion.read(0, 1, 1).handles.position(1, 0) - Vec3d{0, 2, 0}), 0);
     // In double, and twice the same recording.
     const std::vector<double> doubles(positions.begin(), positions.end());
     const std::vector<std::span<const double>> twice{doubles, doubles};

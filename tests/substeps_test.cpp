@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "learn/diagnosis.h"
 #include "learn/gradient.h"
-#include "learn/lesson.h"
-#include "learn/trouble.h"
+#include "learn/training_set.h"
 #include "springtime/error.h"
 #include "training.h"
 
@@ -37,7 +37,7 @@ TEST(Substeps, AreThoseOfAMotionWithShorterSteps)
     for (const int n : {2, 3}) {
         SimulationOptions shorter = windy.scene.options;
         shorter.dt /= n;
-        BatchGradient cut(windy.scene.cloth, windy.scene.options, 4, 1, n);
+        BatchGradient cut(windy.scene.cloth, windy.scene.options, 4, 1, Substeps{n});
         BatchGradient plain(windy.scene.cloth, shorter, 4 * n, 1);
         const auto a = cut.run(windy.clips, windy.parameters(), kAllTerms, true);
         const auto b = plain.run(windy.clips, windy.parameters(), kAllTerms, true);
@@ -49,7 +49,7 @@ TEST(Substeps, AreThoseOfAMotionWithShorterSteps)
 TEST(Substeps, GradientIsThatOfTheLoss)
 {
     const WindyClip windy;
-    BatchGradient batch(windy.scene.cloth, windy.scene.options, 4, 1, 3);
+    BatchGradient batch(windy.scene.cloth, windy.scene.options, 4, 1, Substeps{3});
     const auto gradient = batch.run(windy.clips, windy.parameters(), kAllTerms, true).gradient;
     for (const int kind : {0, 1}) {
         for (const std::size_t spring : {0u, 17u, 40u}) {

@@ -130,10 +130,12 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
                    "Share of the rollouts that is never trained on and chooses the best iteration");
     validation.add("--validation-clips", flags.learn.validation_clips,
                    "Clips of the validation motion that are run");
-    validation.add("--validate-every", flags.learn.validate_every, "Iterations between two validations");
+    validation.add("--validate-every", flags.learn.validate_every,
+                   "Iterations between two validations");
     validation
         .add("--patience", flags.learn.patience,
-             "End after this many iterations without a better validation; 0, the default: never; 24 for "
+             "End after this many iterations without a better validation; 0, the default: never; "
+             "24 for "
              "captured motion")
         .between(0, 1000000);
     add_linear_flags(verb, flags);

@@ -100,8 +100,8 @@ void check_learn(const LearnOptions& options)
                                                   : nullptr;
     if (!field) return;
     throw Error(Field{field},
-                "learn: what begins with given or frozen values does not solve for them; choose "
-                "the gradient method");
+                "learn: what begins with given or frozen values does not solve for them; add "
+                "`method` gradient");
 }
 
 TrainOptions train_options(const LearnOptions& options, const Motion& motion)

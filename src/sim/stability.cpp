@@ -10,12 +10,12 @@ namespace springtime {
 
 namespace {
 
-using Field = std::vector<Vec3d>;  // a vector for every particle: along u, along v, upwards
+using ParticleField = std::vector<Vec3d>;  // a vector for every particle: along u, along v, upwards
 
 // Adds A x, where A is the flat sheet's matrix with `weight` (stiffness or damping) on every
 // spring.
-void add_spring_product(const Cloth& cloth, const std::vector<double>& weight, const Field& x,
-                        Field& product)
+void add_spring_product(const Cloth& cloth, const std::vector<double>& weight,
+                        const ParticleField& x, ParticleField& product)
 {
     for (std::size_t s = 0; s < weight.size(); ++s) {
         const auto [a, b] = cloth.springs.ends[s];
@@ -27,8 +27,8 @@ void add_spring_product(const Cloth& cloth, const std::vector<double>& weight, c
 }
 
 // Adds A x, where A has `weight` on every spring in all directions.
-void add_isotropic_product(const Cloth& cloth, const std::vector<double>& weight, const Field& x,
-                           Field& product)
+void add_isotropic_product(const Cloth& cloth, const std::vector<double>& weight,
+                           const ParticleField& x, ParticleField& product)
 {
     for (std::size_t s = 0; s < weight.size(); ++s) {
         const auto [a, b] = cloth.springs.ends[s];
@@ -50,7 +50,7 @@ std::vector<double> largest_stiffness(const SpringSet& springs)
     return largest;
 }
 
-double largest_length(const Field& x)
+double largest_length(const ParticleField& x)
 {
     double square = 0;
     for (const Vec3d& v : x) square = std::max(square, dot(v, v));
@@ -74,10 +74,10 @@ class FlatElements {
     bool empty() const { return table_.triangles.empty() && table_.hinges.empty(); }
 
     // Adds K x, by a central difference of the forces along x.
-    void add_stiffness_product(const Field& x, Field& product) const
+    void add_stiffness_product(const ParticleField& x, ParticleField& product) const
     {
         const double step = reach_ / std::max(largest_length(x), 1e-300);
-        Field up = position_, down = position_, force(x.size());
+        ParticleField up = position_, down = position_, force(x.size());
         for (std::size_t p = 0; p < x.size(); ++p) {
             up[p] += step * x[p];
             down[p] -= step * x[p];
@@ -89,9 +89,9 @@ class FlatElements {
     }
 
     // Adds C x: at rest the forces are linear in the velocities.
-    void add_damping_product(const Field& x, Field& product) const
+    void add_damping_product(const ParticleField& x, ParticleField& product) const
     {
-        Field force(x.size());
+        ParticleField force(x.size());
         add_element_forces(table_, position_, x, force);
         for (std::size_t p = 0; p < x.size(); ++p) product[p] -= force[p];
     }
@@ -105,7 +105,7 @@ class FlatElements {
 
     ForceTable<double> table_;
     double reach_;
-    Field position_, still_;
+    ParticleField position_, still_;
 };
 
 // A symmetric matrix with nothing beside its diagonal and the numbers next to it.
@@ -142,7 +142,7 @@ struct Tridiagonal {
     }
 };
 
-double dot(const Field& a, const Field& b)
+double dot(const ParticleField& a, const ParticleField& b)
 {
     double sum = 0;
     for (std::size_t p = 0; p < a.size(); ++p) sum += dot(a[p], b[p]);
@@ -152,9 +152,9 @@ double dot(const Field& a, const Field& b)
 // Springs of a flat sheet act in its plane, so without other elements all of it stays there. Of
 // their isotropic dashpots, which act alike in all directions, the plane feels no less than the
 // direction across it.
-Field random_field(std::size_t count, bool in_plane)
+ParticleField random_field(std::size_t count, bool in_plane)
 {
-    Field x(count);
+    ParticleField x(count);
     Random random(1);
     for (Vec3d& v : x) {
         for (int axis = 0; axis < (in_plane ? 2 : 3); ++axis) v[axis] = random.uniform() - 0.5;
@@ -172,7 +172,7 @@ double largest_eigenvalue(const Cloth& cloth, bool in_plane, AddProduct add_prod
     const std::size_t count = cloth.particle_count();
     std::vector<double> root(count);
     for (std::size_t p = 0; p < count; ++p) root[p] = 1 / std::sqrt(cloth.mass[p]);
-    Field x = random_field(count, in_plane), before(count), scaled(count), next(count);
+    ParticleField x = random_field(count, in_plane), before(count), scaled(count), next(count);
     Tridiagonal matrix;
     double eigenvalue = 0;
     for (int iteration = 0; iteration < 200; ++iteration) {
@@ -207,15 +207,18 @@ double largest_stable_step(const Cloth& cloth, const Environment& environment)
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
     const std::vector<double> stiffness = largest_stiffness(cloth.springs);
-    const double w2 = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
-        add_spring_product(cloth, stiffness, x, product);
-        if (!springs_only) elements.add_stiffness_product(x, product);
-    });
-    const double c = largest_eigenvalue(cloth, springs_only, [&](const Field& x, Field& product) {
-        add_spring_product(cloth, cloth.springs.damping, x, product);
-        add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
-        if (!springs_only) elements.add_damping_product(x, product);
-    });
+    const double w2 = largest_eigenvalue(cloth, springs_only,
+                                         [&](const ParticleField& x, ParticleField& product) {
+                                             add_spring_product(cloth, stiffness, x, product);
+                                             if (!springs_only)
+                                                 elements.add_stiffness_product(x, product);
+                                         });
+    const double c = largest_eigenvalue(
+        cloth, springs_only, [&](const ParticleField& x, ParticleField& product) {
+            add_spring_product(cloth, cloth.springs.damping, x, product);
+            add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
+            if (!springs_only) elements.add_damping_product(x, product);
+        });
     const double rate = c + environment.drag;
     const double denominator = rate + std::sqrt(rate * rate + 4 * w2);
     return denominator > 0 ? 4 / denominator : HUGE_VAL;
