@@ -81,8 +81,8 @@ std::vector<Scene> scenes(const Cloth& cloth)
 
 int main()
 {
-    const Cloth cloth =
-        make_grid_cloth({}, {}, MaterialField::uniform(25), MaterialField::uniform(6));
+    const Cloth cloth = make_grid_cloth({15.5, 15.5, 102.4}, {32, 32}, MaterialField::uniform(25),
+                                        MaterialField::uniform(6));
     const std::vector<Scene> all = scenes(cloth);
     std::vector<std::unique_ptr<Stepper>> steppers;
     std::vector<std::function<void()>> candidates;

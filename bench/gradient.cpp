@@ -75,8 +75,8 @@ std::string text_of(const Times& times)
 
 int main()
 {
-    const Cloth cloth =
-        make_grid_cloth({}, {}, MaterialField::uniform(25), MaterialField::uniform(6));
+    const Cloth cloth = make_grid_cloth({15.5, 15.5, 102.4}, {32, 32}, MaterialField::uniform(25),
+                                        MaterialField::uniform(6));
     std::string sets, best;
     for (const KernelSet& kernels : instruction_sets()) {
         best = text_of(measure(cloth, kernels));

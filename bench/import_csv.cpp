@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "formats/tracks/open_tracks.h"
 #include "springtime/error.h"
 #include "timing.h"

@@ -82,8 +82,8 @@ Cloth reference_mesh()
 
 int main()
 {
-    const Cloth cloth =
-        make_grid_cloth({}, {}, MaterialField::uniform(25), MaterialField::uniform(6));
+    const Cloth cloth = make_grid_cloth({15.5, 15.5, 102.4}, {32, 32}, MaterialField::uniform(25),
+                                        MaterialField::uniform(6));
     const Cloth mesh = reference_mesh();
     fmt::print(
         "{{\"instruction_set\": \"{}\", \"springs\": {}, {},\n \"mesh\": {{\"triangles\": {}, "

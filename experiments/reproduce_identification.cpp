@@ -78,11 +78,11 @@ LearnOptions learn_options(const Scale& scale, const Data& data, LearnMethod met
 double coverage(const Cloth& cloth, const Cloth& truth)
 {
     int inside = 0, count = 0;
-    for (int kind = 0; kind < cloth.springs.kind_count(); ++kind) {
-        const std::vector<double>& errors = cloth.errors->parameters[kind];
+    const ParameterValues ours = parameters_of(cloth), theirs = parameters_of(truth);
+    for (std::size_t k = 0; k < ours.size(); ++k) {
+        const std::vector<double>& errors = cloth.errors->parameters[k];
         for (std::size_t s = 0; s < errors.size(); ++s) {
-            const double off =
-                cloth.springs.parameters(kind)[s] - truth.springs.parameters(kind)[s];
+            const double off = ours[k][s] - theirs[k][s];
             if (!std::isfinite(errors[s])) continue;
             inside += std::abs(off) <= 1.96 * errors[s];
             ++count;
@@ -94,12 +94,13 @@ double coverage(const Cloth& cloth, const Cloth& truth)
 nlohmann::json row_of(const Cloth& cloth, const Cloth& truth, const Motion& test,
                       const CommonOptions& common)
 {
-    const ParameterError parameters = parameter_error(cloth, truth);
     const MotionError motion =
         surrogate_error(cloth, test, device_named(common.device), common.threads, {});
-    return {{"stiffness_rmse", parameters.stiffness},
-            {"damping_rmse", parameters.damping},
-            {"motion_rmse", {{"mean", motion.mean}, {"std", motion.std}}}};
+    nlohmann::json row{{"motion_rmse", {{"mean", motion.mean}, {"std", motion.std}}}};
+    for (const ParameterError& error : parameter_errors(cloth, truth)) {
+        row[fmt::format("{}_rmse", error.kind->name)] = error.all;
+    }
+    return row;
 }
 
 // What a sitting before has finished is taken as it is.

@@ -109,7 +109,6 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     }
     const Learned learned = learn_in(run, motion, method.options, common);
     const Cloth& cloth = learned.cloth;
-    const ParameterError parameters = parameter_error(cloth, truth);
     const Device device = device_named(common.device);
     const MotionError error = surrogate_error(cloth, test, device, common.threads, {});
     fs::copy_file(homogeneous_file, folder / "homogeneous.json", fs::copy_options::skip_existing);
@@ -122,23 +121,24 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     nlohmann::json motion_rmse = brief(error);
     motion_rmse["per_rollout"] = error.per_rollout;
     motion_rmse["over_time"] = error.over_time;
-    return {{"text", method.text},
-            {"stiffness_rmse", parameters.stiffness},
-            {"damping_rmse", parameters.damping},
-            {"stiffness_rmse_by_family", parameters.stiffness_by_family},
-            {"damping_rmse_by_family", parameters.damping_by_family},
-            {"published",
-             {{"stiffness_rmse", published(method.published_stiffness)},
-              {"damping_rmse", published(method.published_damping)}}},
-            {"motion_rmse", motion_rmse},
-            {"baselines",
-             {{"static", brief(static_error(cloth, test))},
-              {"handles", brief(handles_error(cloth, test))},
-              {"homogeneous", brief(homogeneous)}}},
-            {"iterations", learned.iterations},
-            {"seconds", learned.training_seconds},
-            {"final_loss", learned.log.empty() ? 0 : learned.log.back().loss.total},
-            {"validation_rmse", learned.validation_rmse}};
+    nlohmann::json row{{"text", method.text},
+                       {"published",
+                        {{"stiffness_rmse", published(method.published_stiffness)},
+                         {"damping_rmse", published(method.published_damping)}}},
+                       {"motion_rmse", motion_rmse},
+                       {"baselines",
+                        {{"static", brief(static_error(cloth, test))},
+                         {"handles", brief(handles_error(cloth, test))},
+                         {"homogeneous", brief(homogeneous)}}},
+                       {"iterations", learned.iterations},
+                       {"seconds", learned.training_seconds},
+                       {"final_loss", learned.log.empty() ? 0 : learned.log.back().loss.total},
+                       {"validation_rmse", learned.validation_rmse}};
+    for (const ParameterError& parameter : parameter_errors(cloth, truth)) {
+        row[fmt::format("{}_rmse", parameter.kind->name)] = parameter.all;
+        row[fmt::format("{}_rmse_by_family", parameter.kind->name)] = parameter.by_family;
+    }
+    return row;
 }
 
 std::string table_of(const nlohmann::json& methods, const std::vector<std::string>& order,

@@ -305,7 +305,7 @@ Gradient hand_gradient(const Scene& scene, double drag)
     }
     std::vector<double> mobility(scene.cloth.particle_count(), scene.options.dt);
     for (const int p : scene.handles.particles) mobility[p] = 0;
-    Gradient gradient(scene.cloth.springs);
+    Gradient gradient(scene.cloth);
     auto back_x = scene.loss.position, back_v = scene.loss.velocity;
     const auto pull = [&](const PlainRun<double>& at, const std::vector<Vec3d>& acceleration) {
         for (std::size_t p = 0; p < back_v.size(); ++p)

@@ -45,7 +45,8 @@ Vec3d unit_force(const Cloth& cloth, std::size_t spring, int kind, const Vec3d& 
         const StiffnessRange& range = springs.ranges[j];
         ranges.push_back({range.from * rest, range.to * rest, kind == int(j) + 2 ? 1.0 : 0.0});
     }
-    const bool isotropic = !springs.isotropic_damping.empty() && kind == springs.kind_count() - 1;
+    const bool isotropic =
+        learned_parameters(cloth)[kind].kind->name == std::string_view("isotropic_damping");
     const RangeLaw<double> law{int(ranges.size()), ranges.data(), isotropic ? 1.0 : 0.0};
     return spring_force(d, v, rest, kind == 0 ? 1.0 : 0.0, kind == 1 ? 1.0 : 0.0, law);
 }
@@ -65,7 +66,7 @@ bool usable(const Cloth& cloth, const Rollout& rollout, std::size_t frame, int p
 // Rows where `also` has gaps are left out too.
 Dense dense_system(const Cloth& cloth, const Rollout& rollout, const Rollout& also)
 {
-    const int kinds = cloth.springs.kind_count();
+    const int kinds = learned_count(cloth);
     std::vector<std::pair<std::size_t, int>> places;
     for (std::size_t f = 0; f < rollout.frame_count; ++f) {
         for (int p = 0; p < int(cloth.particle_count()); ++p) {
@@ -122,10 +123,10 @@ Rollout look_at(const Cloth& cloth, double gaps, std::uint64_t seed)
 
 VectorXd true_parameters(const Cloth& cloth)
 {
-    const int kinds = cloth.springs.kind_count();
+    const int kinds = learned_count(cloth);
     VectorXd x(Eigen::Index(cloth.springs.spring_count()) * kinds);
     for (Eigen::Index i = 0; i < x.size(); ++i) {
-        x[i] = cloth.springs.parameters(int(i % kinds))[std::size_t(i / kinds)];
+        x[i] = learned(cloth, int(i % kinds))[std::size_t(i / kinds)];
     }
     return x;
 }

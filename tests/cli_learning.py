@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from cli_kinds import long_run
+
 PROGRAM = sys.argv[1]
 
 
@@ -98,6 +100,7 @@ class Learning:
             told = self.run_it("train", "m.h5", "--out", "x", "--quiet", *arguments, code=2)
             self.assertIn(message, told.stderr)
 
+    @long_run
     def test_reproduce_identification(self):
         self.run_it("reproduce", "identification", "--scale", "smoke", "--out", "r", "--quiet")
         result = json.loads((self.folder / "r/result.json").read_text())
@@ -129,8 +132,8 @@ class Learning:
         learned = self.inspect("run/cloth.json")
         self.assertEqual(len(learned["ranges"]), 2)
         last = json.loads((self.folder / "run/log.jsonl").read_text().splitlines()[-1])
-        self.assertEqual(len(last["further"]), 3)
-        self.assertGreater(last["further"][2]["max"], 0)
+        self.assertEqual(len(last["range_stiffness"]), 2)
+        self.assertGreater(last["isotropic_damping"]["max"], 0)
         self.run_it("train", "--resume", "run")  # the knots come from the folder
 
         message = self.generate("n.h5", "--range-stiffness", "3", code=2).stderr
@@ -144,6 +147,7 @@ class Learning:
         self.assertEqual(self.inspect("run/cloth.json")["grid"], [6, 5])
         self.run_it("evaluate", "run/cloth.json", "m.h5", "--quiet")
 
+    @long_run
     def test_interrupted_training_resumes_bit_for_bit(self):
         self.generate("m.h5", "--rollouts", "6")
         self.train("whole", "--damping-iterations", "300")
@@ -151,12 +155,11 @@ class Learning:
                                     "--damping-iterations", "300"], cwd=self.folder, text=True,
                                    stderr=subprocess.PIPE)
         log = self.folder / "parts/log.jsonl"
-        deadline = time.time() + 120
-        while time.time() < deadline and process.poll() is None and not (
+        while process.poll() is None and not (
                 log.exists() and log.read_text().count("\n") > 20):
             time.sleep(0.005)
         process.send_signal(signal.SIGINT)
-        stderr = process.communicate(timeout=120)[1]
+        stderr = process.communicate()[1]
         self.assertEqual(process.returncode, 1, stderr)
         self.assertRegex(stderr, r"interrupted after \d+ of 660 iterations; springtime train --resume")
         self.run_it("train", "--resume", "parts", "--quiet")
@@ -216,6 +219,7 @@ class Learning:
             self.assertIn(message, self.run_it(*arguments, "--out", "x", code=2).stderr)
             self.assertFalse((self.folder / "x").exists())  # nothing to clear away
 
+    @long_run
     def test_reproduce_writes_the_tables(self):
         self.run_it("reproduce", "reconstruction", "--scale", "smoke", "--out", "r", "--quiet")
         result = json.loads((self.folder / "r/result.json").read_text())
@@ -332,6 +336,7 @@ class Learning:
             self.assertIn(message, told.stderr)
             self.assertFalse((self.folder / "x.h5").exists())
 
+    @long_run
     def test_captured_motion_is_learned_and_run(self):
         """One take with noise, gaps (of held points too) and steps that are too long for the springs."""
         self.filmed("take.h5", "--noise", "0.001", "--gaps", "0.05", "--gap-seconds", "0.1")
@@ -380,6 +385,7 @@ class Learning:
         self.assertIn("2 rollouts, one of which is not trained on but validates", told.stderr)
         self.assertIn("equations", told.stdout)
 
+    @long_run
     def test_grid_is_finer_where_that_follows_clearly_better(self):
         """Every second point of a viscous cloth that is thrown about: here the finer grid wins."""
         import numpy

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "springtime/cloth.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -201,7 +201,7 @@ TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
     const Cloth softer = example("The first cloth with a spring that is softer");
     EXPECT_EQ(softer.springs.ranges[0].stiffness[0], 5);
     EXPECT_EQ(softer.springs.isotropic_damping[0], 0.02);
-    EXPECT_EQ(softer.errors->parameters, (SpringParameters{{0.3}, {0.01}, {kInfinity}, {0.005}}));
+    EXPECT_EQ(softer.errors->parameters, (ParameterValues{{0.3}, {0.01}, {kInfinity}, {0.005}}));
     // The square of two triangles is what make_mesh_cloth() makes of it.
     const Cloth square = example("A square of two triangles");
     const Sheet sheet{1, 1, 0.2};
@@ -231,8 +231,8 @@ TEST(ClothFile, RefusesToWriteABadCloth)
 {
     Cloth cloth = grid_cloth();
     cloth.springs.stiffness[3] = std::nan("");
-    EXPECT_EQ(error_of([&] { cloth_to_json(cloth); }),
-              "cloth: spring 3 has stiffness nan; it must be finite and not negative");
+    EXPECT_TRUE(mentions(error_of([&] { cloth_to_json(cloth); }),
+                         {"cloth", "stiffness of spring 3", "nan"}));
 }
 
 // The message for a cloth after `change`.
@@ -252,10 +252,10 @@ TEST(ClothFile, NamesWhatIsNoClothFile)
     EXPECT_EQ(error(""), "a.json: is empty; a cloth file is needed, make it again");
     EXPECT_EQ(
         error("hello"),
-        "a.json: is no JSON, from line 1 on; a cloth file is needed, copy it or make it again");
+        "a.json: is not JSON, from line 1 on; a cloth file is needed, copy it or make it again");
     EXPECT_EQ(
         error("{\"format\":\n\"springtime-cloth\",\n\"version\": 1,,}"),
-        "a.json: is no JSON, from line 3 on; a cloth file is needed, copy it or make it again");
+        "a.json: is not JSON, from line 3 on; a cloth file is needed, copy it or make it again");
     const std::string other =
         "a.json: JSON without \"format\": \"springtime-cloth\"; a cloth file is needed "
         "(docs/formats.md)";
@@ -279,7 +279,7 @@ Cloth law_cloth()
     cloth.springs.ranges = {{-kInfinity, -0.1, {1.0 / 3, 0}}, {0.1 + 0.2, kInfinity, {M_PI, 7}}};
     cloth.springs.isotropic_damping = {0.7, 1e-300};
     cloth.errors =
-        SpringErrors{{{1, kInfinity}, {0, 2}, {0.1, 3}, {kInfinity, kInfinity}, {4, 5}}, 1.0 / 7};
+        StandardErrors{{{1, kInfinity}, {0, 2}, {0.1, 3}, {kInfinity, kInfinity}, {4, 5}}, 1.0 / 7};
     return cloth;
 }
 
@@ -303,7 +303,7 @@ TEST(ClothFile, LawsAndErrorsComeBack)
     EXPECT_EQ(json::parse(cloth_to_json(isotropic))["version"], 3);
     expect_same(cloth_from_json(cloth_to_json(isotropic), "a.json"), isotropic);
     Cloth errors = small_cloth();
-    errors.errors = SpringErrors{{{1, 2}, {3, 4}}, 0};
+    errors.errors = StandardErrors{{{1, 2}, {3, 4}}, 0};
     EXPECT_EQ(json::parse(cloth_to_json(errors))["version"], 1);  // what it needs to run is there
     expect_same(cloth_from_json(cloth_to_json(errors), "a.json"), errors);
 }
@@ -313,26 +313,25 @@ TEST(ClothFile, NamesDefectsOfLawsAndErrors)
     const auto error = [](auto change) { return error_after(change, law_cloth()); };
     EXPECT_EQ(error([](json& d) { d["version"] = 2; }),
               "a.json: has 'springs.ranges', but says it is of version 2; make it version 3");
-    EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][1]["from"] = -0.2; }),
-              "a.json: stiffness range 1 is from strain -0.2 to inf; ranges must ascend and lie "
-              "apart");
+    EXPECT_TRUE(mentions(error([](json& d) { d["springs"]["ranges"][1]["from"] = -0.2; }),
+                         {"a.json", "range 1", "from strain -0.2 to inf"}));
     EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][0]["to"] = "half"; }),
               "a.json: 'springs.ranges[0].to' is text; a number is needed");
     EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][0].erase("from"); }),
               "a.json: 'springs.ranges[0].from' is missing; write it as docs/formats.md says");
     EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][1]["stiffness"].push_back(1); }),
               "a.json: 'springs.ranges[1].stiffness' has 3 entries for 2 springs; give one each");
-    EXPECT_EQ(error([](json& d) { d["springs"]["ranges"][1]["stiffness"][1] = -1; }),
-              "a.json: spring 1 has stiffness in a range -1; it must be finite and not negative");
-    EXPECT_EQ(error([](json& d) { d["springs"]["isotropic_damping"][0] = -0.5; }),
-              "a.json: spring 0 has isotropic damping -0.5; it must be finite and not negative");
+    EXPECT_TRUE(mentions(error([](json& d) { d["springs"]["ranges"][1]["stiffness"][1] = -1; }),
+                         {"a.json", "stiffness from strain", "of spring 1", "-1"}));
+    EXPECT_TRUE(mentions(error([](json& d) { d["springs"]["isotropic_damping"][0] = -0.5; }),
+                         {"a.json", "isotropic damping of spring 0", "-0.5"}));
     EXPECT_EQ(error([](json& d) { d["springs"]["errors"].erase("force"); }),
               "a.json: 'springs.errors.force' is missing; write it as docs/formats.md says");
     EXPECT_EQ(error([](json& d) { d["springs"]["errors"]["ranges"].erase(0); }),
               "a.json: 'springs.errors.ranges' has 1 entries for 2 stiffness ranges; give one "
               "each");
-    EXPECT_EQ(error([](json& d) { d["springs"]["errors"]["damping"][0] = -1; }),
-              "a.json: spring 0 has a standard error of -1; it must not be negative");
+    EXPECT_TRUE(mentions(error([](json& d) { d["springs"]["errors"]["damping"][0] = -1; }),
+                         {"a.json", "standard error of damping of spring 0", "-1"}));
     EXPECT_EQ(error([](json& d) { d["springs"]["errors"]["force"] = -1; }),
               "a.json: force noise of -1 N s^(1/2); it must be finite and not negative");
 }
@@ -340,13 +339,13 @@ TEST(ClothFile, NamesDefectsOfLawsAndErrors)
 TEST(ClothFile, NamesDefectsOfTrianglesAndHinges)
 {
     const auto error = [](auto change) { return error_after(change, mesh_cloth()); };
-    EXPECT_EQ(error([](json& d) { d["version"] = 1; }),
-              "a.json: has 'triangles', but says it is of version 1; make it version 2");
-    EXPECT_EQ(error([](json& d) {
-                  d["version"] = 1;
-                  d.erase("triangles");
-              }),
-              "a.json: has 'hinges', but says it is of version 1; make it version 2");
+    EXPECT_TRUE(mentions(error([](json& d) { d["version"] = 1; }),
+                         {"a.json", "'triangles.shear_stiffness'", "version 1", "version 2"}));
+    EXPECT_TRUE(mentions(error([](json& d) {
+                             d["version"] = 1;
+                             d.erase("triangles");
+                         }),
+                         {"a.json", "'hinges.stiffness'", "version 1", "version 2"}));
     EXPECT_EQ(error([](json& d) { d["triangles"].erase("damping_kind"); }),
               "a.json: 'triangles.damping_kind' is missing; write it as docs/formats.md says");
     EXPECT_EQ(error([](json& d) { d["triangles"]["damping_kind"] = "wet"; }),
@@ -369,18 +368,18 @@ TEST(ClothFile, NamesDefectsOfTrianglesAndHinges)
               "a.json: 'triangles.shear_stiffness' has 13 entries for 12 triangles; give one each");
     EXPECT_EQ(error([](json& d) { d["triangles"]["area_stiffness"] = "300"; }),
               "a.json: 'triangles.area_stiffness' is text; a number is needed");
-    EXPECT_EQ(error([](json& d) { d["triangles"]["damping"] = -1; }),
-              "a.json: triangle 0 has damping -1; it must be finite and not negative");
+    EXPECT_TRUE(mentions(error([](json& d) { d["triangles"]["damping"] = -1; }),
+                         {"a.json", "damping of triangle 0", "-1"}));
     EXPECT_EQ(error([](json& d) { d["hinges"].erase("damping"); }),
               "a.json: 'hinges.damping' is missing; write it as docs/formats.md says");
     EXPECT_EQ(error([](json& d) {
                   d["hinges"]["corners"][2] = {0, 1, 2};
               }),
               "a.json: 'hinges.corners[2]' has 3 entries; four are needed");
-    EXPECT_EQ(error([](json& d) {
-                  d["hinges"]["corners"][2] = {0, 1, 2, 1};
-              }),
-              "a.json: hinge 2 has corners 0, 1, 2, 1; they must differ and lie in 0 to 11");
+    EXPECT_TRUE(mentions(error([](json& d) {
+                             d["hinges"]["corners"][2] = {0, 1, 2, 1};
+                         }),
+                         {"a.json", "hinge 2", "0, 1, 2, 1", "0 to 11"}));
     EXPECT_EQ(error([](json& d) { d["hinges"]["stiffness"][4] = nullptr; }),
               "a.json: 'hinges.stiffness[4]' is null; a number is needed");
 }
@@ -439,8 +438,8 @@ TEST(ClothFile, NamesWrongValues)
               "a.json: 'grid.rows' is -6; 1 to 2147483647 is needed");
     EXPECT_EQ(error_after([](json& d) { d["grid"]["rows"] = 7; }),
               "a.json: grid 7 x 5 but 30 particles; make them agree or leave the grid out");
-    EXPECT_EQ(error_after([](json& d) { d["springs"]["stiffness"][0] = -5; }),
-              "a.json: spring 0 has stiffness -5; it must be finite and not negative");
+    EXPECT_TRUE(mentions(error_after([](json& d) { d["springs"]["stiffness"][0] = -5; }),
+                         {"a.json", "stiffness of spring 0", "-5"}));
 }
 
 // Text of any kind gives a cloth or an Error; sanitisers watch the rest.

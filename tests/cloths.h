@@ -12,6 +12,20 @@ namespace springtime {
 
 inline constexpr Environment kEmptySpace{{0, 0, 0}, 0, {0, 0, 0}};
 
+// The values of learned parameter number k.
+inline std::vector<double>& learned(Cloth& cloth, std::size_t k)
+{
+    return values_of(cloth, learned_parameters(cloth)[k]);
+}
+inline const std::vector<double>& learned(const Cloth& cloth, std::size_t k)
+{
+    return values_of(cloth, learned_parameters(cloth)[k]);
+}
+inline int learned_count(const Cloth& cloth)
+{
+    return static_cast<int>(learned_parameters(cloth).size());
+}
+
 // Particles in a line along u, each joined to the next.
 inline Cloth chain_cloth(int count, double spacing, double mass, double stiffness, double damping,
                          std::optional<Grid> grid = std::nullopt)

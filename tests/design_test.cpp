@@ -24,7 +24,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Every parameter known to a tenth of itself.
 void add_errors(Cloth& cloth, double force)
 {
-    SpringErrors errors{parameters_of(cloth.springs), force};
+    StandardErrors errors{parameters_of(cloth), force};
     for (auto& kind : errors.parameters)
         for (double& error : kind) error *= 0.1;
     cloth.errors = errors;
@@ -68,12 +68,12 @@ Eigen::MatrixXd dense_information(const Cloth& cloth, const std::vector<int>& pi
     const RolloutStart start = random_start(cloth, run, 0);
     const SimulationOptions step{options.dt, options.environment, Device::automatic};
     Simulation simulation(cloth, start.state, start.handles, step);
-    const int kinds = cloth.springs.kind_count();
+    const int kinds = learned_count(cloth);
     const auto unknowns = Eigen::Index(cloth.springs.spring_count()) * kinds;
     Eigen::MatrixXd information = Eigen::MatrixXd::Zero(unknowns, unknowns);
     Cloth bare = cloth;
     for (int k = 0; k < kinds; ++k) {
-        auto& values = bare.springs.parameters(k);
+        auto& values = learned(bare, k);
         std::fill(values.begin(), values.end(), 0.0);
     }
     const auto frames = std::lround(options.seconds / (options.dt * options.stride)) + 1;
@@ -85,9 +85,9 @@ Eigen::MatrixXd dense_information(const Cloth& cloth, const std::vector<int>& pi
         const std::vector<Vec3d> without = acceleration(bare);
         Eigen::MatrixXd forces(3 * Eigen::Index(cloth.particle_count()), unknowns);
         for (Eigen::Index i = 0; i < unknowns; ++i) {
-            bare.springs.parameters(int(i % kinds))[i / kinds] = 1;
+            learned(bare, int(i % kinds))[i / kinds] = 1;
             const std::vector<Vec3d> with = acceleration(bare);
-            bare.springs.parameters(int(i % kinds))[i / kinds] = 0;
+            learned(bare, int(i % kinds))[i / kinds] = 0;
             for (std::size_t p = 0; p < with.size(); ++p) {
                 for (int axis = 0; axis < 3; ++axis) {
                     forces(Eigen::Index(3 * p) + axis, i) =
@@ -104,7 +104,7 @@ Eigen::MatrixXd dense_information(const Cloth& cloth, const std::vector<int>& pi
 // diag(1/s^2) of the errors, by unknown of the balance.
 Eigen::VectorXd known_information(const Cloth& cloth)
 {
-    const SpringParameters errors = known_errors(cloth);
+    const ParameterValues errors = known_errors(cloth);
     const auto kinds = Eigen::Index(errors.size());
     Eigen::VectorXd known(kinds * Eigen::Index(cloth.springs.spring_count()));
     for (Eigen::Index i = 0; i < known.size(); ++i) {
@@ -124,17 +124,18 @@ TEST(Determination, SizesAreValuesOrTheMedianOfThoseThatAreNotZero)
 {
     Cloth cloth = chain_cloth(6, 1, 0.1, 10, 0);
     cloth.springs.stiffness = {0, 40, 10, 20, 0};
-    EXPECT_EQ(usual_sizes(cloth.springs)[0], std::vector<double>(5, 20.0));
-    EXPECT_EQ(parameter_sizes(cloth.springs)[0], (std::vector<double>{20, 40, 10, 20, 20}));
-    EXPECT_EQ(parameter_sizes(cloth.springs)[1], std::vector<double>(5, 1.0));  // all zero
-    cloth.errors = SpringErrors{{{1, 900, kInfinity, 5, kInfinity}, {0, 1, 2, kInfinity, 4}}, 0.1};
+    EXPECT_EQ(usual_sizes(cloth)[0], std::vector<double>(5, 20.0));
+    EXPECT_EQ(parameter_sizes(cloth)[0], (std::vector<double>{20, 40, 10, 20, 20}));
+    EXPECT_EQ(parameter_sizes(cloth)[1], std::vector<double>(5, 1.0));  // all zero
+    cloth.errors =
+        StandardErrors{{{1, 900, kInfinity, 5, kInfinity}, {0, 1, 2, kInfinity, 4}}, 0.1};
     EXPECT_EQ(known_errors(cloth)[0], (std::vector<double>{1, 40, 20, 5, 20}));
     EXPECT_EQ(relative_errors(cloth)[0],
               (std::vector<double>{0.05, 22.5, kInfinity, 0.25, kInfinity}));
     EXPECT_EQ(unseen_springs(cloth), (std::vector<int>{2, 4}));
     // Families are apart.
     cloth.springs.family[1] = cloth.springs.family[4] = SpringFamily::bending;
-    EXPECT_EQ(usual_sizes(cloth.springs)[0], (std::vector<double>{20, 40, 20, 20, 40}));
+    EXPECT_EQ(usual_sizes(cloth)[0], (std::vector<double>{20, 40, 20, 20, 40}));
 }
 
 TEST(Determination, SummaryCountsWhatIsUnseenAsWorst)
@@ -315,7 +316,7 @@ TEST(RankExperiments, AnUnseenSpringIsSeenByWhatStretchesIt)
 {
     // A chain of one spring that hangs by one end.
     Cloth cloth = chain_cloth(2, 1, 0.1, 20, 0.1);
-    cloth.errors = SpringErrors{{{kInfinity}, {0.01}}, 0.05};
+    cloth.errors = StandardErrors{{{kInfinity}, {0.01}}, 0.05};
     const std::vector<Experiment> ranking = rank_experiments(cloth, short_design());
     ASSERT_EQ(ranking.size(), 2U);  // either end; all other names are one of these, or all
     for (const Experiment& experiment : ranking) {

@@ -473,23 +473,43 @@ TEST(ParameterError, IsTheRootMeanSquareInAllAndByFamily)
     Cloth cloth = truth;
     cloth.springs.stiffness = {103, 104, 95};
     cloth.springs.damping = {10, 12, 11};
-    const ParameterError error = parameter_error(cloth, truth);
-    EXPECT_DOUBLE_EQ(error.stiffness, std::sqrt(50.0 / 3));
-    EXPECT_DOUBLE_EQ(error.damping, std::sqrt(5.0 / 3));
-    ASSERT_EQ(error.stiffness_by_family.size(), 2u);
-    EXPECT_DOUBLE_EQ(error.stiffness_by_family.at("structural"), std::sqrt(12.5));
-    EXPECT_DOUBLE_EQ(error.stiffness_by_family.at("bending"), 5);
-    ASSERT_EQ(error.damping_by_family.size(), 2u);
-    EXPECT_DOUBLE_EQ(error.damping_by_family.at("structural"), std::sqrt(2.0));
-    EXPECT_DOUBLE_EQ(error.damping_by_family.at("bending"), 1);
-    EXPECT_EQ(parameter_error(truth, truth).stiffness, 0);
+    const std::vector<ParameterError> errors = parameter_errors(cloth, truth);
+    ASSERT_EQ(errors.size(), 2u);
+    EXPECT_EQ(errors[0].kind->name, "stiffness");
+    EXPECT_DOUBLE_EQ(errors[0].all, std::sqrt(50.0 / 3));
+    ASSERT_EQ(errors[0].by_family.size(), 2u);
+    EXPECT_DOUBLE_EQ(errors[0].by_family.at("structural"), std::sqrt(12.5));
+    EXPECT_DOUBLE_EQ(errors[0].by_family.at("bending"), 5);
+    EXPECT_EQ(errors[1].kind->name, "damping");
+    EXPECT_DOUBLE_EQ(errors[1].all, std::sqrt(5.0 / 3));
+    ASSERT_EQ(errors[1].by_family.size(), 2u);
+    EXPECT_DOUBLE_EQ(errors[1].by_family.at("structural"), std::sqrt(2.0));
+    EXPECT_DOUBLE_EQ(errors[1].by_family.at("bending"), 1);
+    for (const ParameterError& error : parameter_errors(truth, truth)) EXPECT_EQ(error.all, 0);
+}
+
+TEST(ParameterError, IsOfTheParametersThatBothClothsHave)
+{
+    Cloth truth = chain_cloth(3, 1, 1, 100, 10);
+    set_law(truth.springs, {{0}, true});
+    Cloth cloth = truth;
+    cloth.springs.ranges[0].stiffness = {103, 104};
+    cloth.springs.isotropic_damping = {1, 1};
+    const std::vector<ParameterError> errors = parameter_errors(cloth, truth);
+    ASSERT_EQ(errors.size(), 4u);
+    EXPECT_EQ(errors[2].label, "stiffness from strain -inf to 0");
+    EXPECT_DOUBLE_EQ(errors[2].all, std::sqrt(12.5));
+    EXPECT_EQ(errors[3].kind->name, "isotropic_damping");
+    EXPECT_EQ(errors[3].all, 1);
+    set_law(cloth.springs, {{0.1}, false});  // other ranges
+    EXPECT_EQ(parameter_errors(cloth, truth).size(), 2u);
 }
 
 TEST(ParameterError, RefusesOtherSprings)
 {
     const Cloth cloth = chain_cloth(4, 1, 1, 100, 10);
     const auto text = [&](const Cloth& truth) {
-        return message<Error>([&] { parameter_error(cloth, truth); });
+        return message<Error>([&] { parameter_errors(cloth, truth); });
     };
     EXPECT_NE(text(chain_cloth(5, 1, 1, 100, 10)).find("has 3 springs, but the truth has 4"),
               std::string::npos);

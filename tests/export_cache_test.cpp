@@ -22,7 +22,7 @@ void expect_rest(const std::filesystem::path& path, const MotionHeader& header)
 TEST(ExportMdd, ReadsBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     const ExportReport report =
         export_motion(motion, export_to(ExportFormat::mdd, folder / "m.mdd"));
@@ -39,7 +39,7 @@ TEST(ExportMdd, ReadsBackExactly)
 TEST(ExportPc2, ReadsBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     export_motion(motion, export_to(ExportFormat::pc2, folder / "m.pc2"));
     const std::string bytes = bytes_of(folder / "m.pc2");
     ASSERT_EQ(bytes.size(), 32 + 5 * 12 * 12u);
@@ -69,7 +69,7 @@ TEST(ExportMdd, MoreThanItCanCountIsAnError)
     EXPECT_NO_THROW(check_cache_size(2147483647, 2147483647, "m"));
     EXPECT_EQ(error_of([] { check_cache_size(2147483648, 7, "m"); }),
               "m: 2147483648 frames of 7 points; a point cache counts up to 2147483647 of each, "
-              "export usda or npz, or fewer frames with --fps, --from and --until");
+              "export usda or npz, or fewer frames with `rate`, `from` and `until`");
 }
 
 TEST(ExportMdd, AnExistingRestFileIsNotReplacedUnasked)
@@ -80,7 +80,7 @@ TEST(ExportMdd, AnExistingRestFileIsNotReplacedUnasked)
                   export_motion(small_motion(), export_to(ExportFormat::mdd, folder / "m.mdd"));
               }),
               (folder / "m.mdd.rest.obj").string() +
-                  ": exists already; replace it with --overwrite, or give another --out");
+                  ": exists already; replace it with `overwrite`, or give another `out`");
     EXPECT_EQ(bytes_of(folder / "m.mdd.rest.obj"), "mine");
 }
 

@@ -90,15 +90,16 @@ TEST(ExportCloth, Errors)
               "cloth to obj, ply, glb, csv, png, npz or usda");
     ClothExport picture = cloth_to(ExportFormat::png, folder / "c");
     picture.size = 1;
-    EXPECT_EQ(error_of([&] { export_cloth(cloth, picture); }),
-              "--size 1: 2 to 4096 pixels are possible");
+    EXPECT_EQ(field_of([&] { export_cloth(cloth, picture); }), "size");
     EXPECT_EQ(error_of([&] {
                   export_cloth(chain_cloth(4, 0.5, 1, 10, 1),
                                cloth_to(ExportFormat::ply, folder / "c.ply"));
               }),
               "cloth: 4 particles on one line have no surface; export csv or npz");
-    EXPECT_EQ(error_of([&] { export_format_named("fbx"); }),
-              "--to 'fbx': unknown; there are csv, glb, mdd, npz, obj, pc2, ply, png, usda");
+    EXPECT_EQ(field_of([&] { export_format_named("fbx"); }), "format");
+    EXPECT_TRUE(error_of([&] {
+                    export_format_named("fbx");
+                }).ends_with("csv, glb, mdd, npz, obj, pc2, ply, png, usda"));
     EXPECT_EQ(
         error_of([&] { export_cloth(cloth, cloth_to(ExportFormat::csv, folder / "no/c.csv")); }),
         fmt::format("{}: there is no directory {}; make it first or name another",

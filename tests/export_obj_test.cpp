@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 TEST(ExportObj, FramesReadBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     const ExportReport report =
         export_motion(motion, export_to(ExportFormat::obj, folder / "m-obj"));
@@ -44,21 +44,22 @@ TEST(ExportObj, TextureCoordinatesAndFaces)
 TEST(ExportObj, FoldersAreReplacedOnlyWhenAskedAndOnlyOurs)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     MotionExport options = export_to(ExportFormat::obj, folder / "m");
     export_motion(motion, options);
     EXPECT_EQ(error_of([&] { export_motion(motion, options); }),
               (folder / "m").string() +
-                  ": exists already; replace it with --overwrite, or give another --out");
+                  ": exists already; replace it with `overwrite`, or give another `out`");
     options.overwrite = true;
     options.until = 0.04;
     export_motion(motion, options);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder / "m"), {}), 3);
     write_bytes(folder / "m/thesis.txt", "years of work");
-    EXPECT_EQ(error_of([&] { export_motion(motion, options); }),
-              (folder / "m").string() +
-                  ": holds thesis.txt, which is no .obj file, so it is not replaced; name another "
-                  "folder");
+    EXPECT_EQ(
+        error_of([&] { export_motion(motion, options); }),
+        (folder / "m").string() +
+            ": holds thesis.txt, which is not a .obj file, so it is not replaced; name another "
+            "folder");
     EXPECT_EQ(bytes_of(folder / "m/thesis.txt"), "years of work");
 }
 
@@ -66,11 +67,8 @@ TEST(ExportObj, AnInterruptedExportLeavesNothing)
 {
     const TempFolder folder;
     const MotionExport options = export_to(ExportFormat::obj, folder / "m");
-    EXPECT_EQ(failure_of([&] {
-                  export_motion(small_motion(), options,
-                                [](double done, double) { return done < 3; });
-              }),
-              "interrupted; nothing was exported");
+    const Progress progress([](const ProgressUpdate& now) { return now.done < 3; });
+    EXPECT_THROW(export_motion(small_motion(), options, progress), Cancelled);
     EXPECT_TRUE(fs::is_empty(options.out.parent_path()));
 }
 

@@ -16,7 +16,7 @@ std::pair<std::string, std::string> parts_of(const std::string& bytes)
 TEST(ExportPly, FramesReadBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     export_motion(motion, export_to(ExportFormat::ply, folder / "m"));
     for (std::size_t f = 0; f < 5; ++f) {
@@ -77,12 +77,13 @@ TEST(ExportPly, MapsNeedTheSameParticles)
     const TempFolder folder;
     MotionExport options = export_to(ExportFormat::ply, folder / "m");
     options.maps = numbered_grid();
-    EXPECT_EQ(error_of([&] { export_motion(small_motion(), options); }),
-              "--maps: a cloth of 9 particles on a sheet of 2 m x 2 m, but motion has 12 landmarks "
-              "elsewhere; give a cloth with its particles at the landmarks");
+    const auto act = [&] { export_motion(small_motion(), options); };
+    EXPECT_EQ(field_of(act), "maps");
+    EXPECT_NE(error_of(act).find("9 particles"), std::string::npos);
+    EXPECT_NE(error_of(act).find("12 landmarks"), std::string::npos);
     options.format = ExportFormat::obj;
-    EXPECT_EQ(error_of([&] { export_motion(small_motion(), options); }),
-              "--maps: obj has no place for weight maps; export ply, glb or usda");
+    EXPECT_EQ(field_of(act), "maps");
+    EXPECT_TRUE(error_of(act).starts_with("obj "));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ class Export(unittest.TestCase):
     @classmethod
     def run_it(cls, *arguments):
         return subprocess.run([PROGRAM, *arguments, "--quiet"], cwd=cls.folder, check=True,
-                              capture_output=True, text=True, timeout=300).stdout
+                              capture_output=True, text=True).stdout
 
     def export(self, source, out, *more):
         self.run_it("export", source, "--to", out.rsplit(".", 1)[-1], "--out", out, *more)

@@ -462,6 +462,7 @@ TEST(Generate, BlowUpIsAFailureThatSaysWhatToDo)
         const std::string text = failure.what();
         EXPECT_EQ(text.find("the cloth blew up: particle "), 0u) << text;
         EXPECT_NE(text.find("with a time step of 0.1 s"), std::string::npos) << text;
+        EXPECT_NE(text.find("sub-steps"), std::string::npos) << text;
     }
 }
 

@@ -156,11 +156,11 @@ Real loss_of(PlainRun<Real> run, const Scene& scene)
 // ---- Gradients by all kinds of parameters ----
 
 struct Gradient {
-    SpringParameters kinds;
+    ParameterValues kinds;
 
-    explicit Gradient(const SpringSet& springs)
-        : kinds(springs.kind_count(), std::vector<double>(springs.spring_count()))
+    explicit Gradient(const Cloth& cloth) : kinds(parameters_of(cloth))
     {
+        for (std::vector<double>& values : kinds) std::fill(values.begin(), values.end(), 0.0);
     }
 };
 
@@ -194,15 +194,21 @@ inline double gradient_error(const Gradient& gradient, const Gradient& expected)
     return worst;
 }
 
+// Where the formula has a learned parameter.
+inline std::size_t slot_of(const Scene& scene, int kind)
+{
+    return learned_parameters(scene.cloth)[kind].slot;
+}
+
 // By dual numbers: one whole run per parameter.
 inline Gradient dual_gradient(const Scene& scene)
 {
     const PlainRun<Dual> start(scene);
-    Gradient gradient(scene.cloth.springs);
-    for (int kind = 0; kind < scene.cloth.springs.kind_count(); ++kind) {
+    Gradient gradient(scene.cloth);
+    for (int kind = 0; kind < learned_count(scene.cloth); ++kind) {
         for (std::size_t s = 0; s < scene.cloth.springs.spring_count(); ++s) {
             PlainRun<Dual> changed = start;
-            changed.table.parameter(kind, s).slope = 1;
+            changed.table.parameter(slot_of(scene, kind), s).slope = 1;
             gradient.kinds[kind][s] = loss_of(changed, scene).slope;
         }
     }
@@ -222,10 +228,10 @@ inline Gradient difference_gradient(const Scene& scene, double h)
         parameter = middle;
         return (up - down) / (2 * h * middle);
     };
-    Gradient gradient(scene.cloth.springs);
-    for (int kind = 0; kind < scene.cloth.springs.kind_count(); ++kind) {
+    Gradient gradient(scene.cloth);
+    for (int kind = 0; kind < learned_count(scene.cloth); ++kind) {
         for (std::size_t s = 0; s < scene.cloth.springs.spring_count(); ++s) {
-            gradient.kinds[kind][s] = derivative(run.table.parameter(kind, s));
+            gradient.kinds[kind][s] = derivative(run.table.parameter(slot_of(scene, kind), s));
         }
     }
     return gradient;
@@ -274,7 +280,7 @@ Gradient tape_gradient(Tape<Real>& tape, const std::map<int, Scene>& lanes)
         if (seen) tape.pull_acceleration(adjoint);
         if (step > 0) tape.retreat(1);
     }
-    Gradient gradient(lanes.begin()->second.cloth.springs);
+    Gradient gradient(lanes.begin()->second.cloth);
     tape.add_gradient(gradient.kinds);
     return gradient;
 }

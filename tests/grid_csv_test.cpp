@@ -132,15 +132,15 @@ TEST_F(GridCsv, FallingPointsAreNoVelocities)
 TEST_F(GridCsv, SaysWhatWasAssumed)
 {
     const std::vector<TrackFrame> frames = waving_sheet(4, 4, 5);
-    EXPECT_EQ(
-        read(number_text(frames, Order::blocks, true)).info.remarks,
-        std::vector<std::string>{
-            "Columns have no names: they were taken for 16 points, all x, then all y, then"
-            " all z, then velocities; give --layout wide or name the columns if that is wrong."});
+    EXPECT_EQ(read(number_text(frames, Order::blocks, true)).info.remarks,
+              std::vector<std::string>{
+                  "Columns have no names: they were taken for 16 points, all x, then all y, then"
+                  " all z, then velocities; give `csv_layout` wide or name the columns if that is "
+                  "wrong."});
     EXPECT_EQ(read(number_text(frames, Order::wide, false)).info.remarks,
               std::vector<std::string>{
                   "Columns have no names: they were taken for 16 points, x, y, z of one after the"
-                  " other; give --layout blocks or name the columns if that is wrong."});
+                  " other; give `csv_layout` blocks or name the columns if that is wrong."});
 }
 
 TEST_F(GridCsv, TheHintDecides)
@@ -197,7 +197,7 @@ TEST_F(GridCsv, OrderThatDoesNotShow)
     EXPECT_EQ(tracks.info.remarks,
               std::vector<std::string>{
                   "Columns have no names and the first rows do not tell their order: they were"
-                  " taken for 2 points, x, y, z of one after the other; give --layout blocks"
+                  " taken for 2 points, x, y, z of one after the other; give `csv_layout` blocks"
                   " or name the columns if that is wrong."});
 }
 

@@ -77,7 +77,7 @@ TEST(Handkerchief, TrainingDoesNotDependOnThreadsOrInterruptions)
     std::set<int> substeps;
     for (const TrainState& state : diary.states) {
         Cloth cloth = *options.start;
-        set_parameters(cloth.springs, state.parameters);
+        set_parameters(cloth, state.parameters);
         substeps.insert(*laddered_substeps(cloth, motion.header.environment, motion.header.dt));
     }
     EXPECT_GE(substeps.size(), 2u);
@@ -99,8 +99,8 @@ TEST(Handkerchief, StiffnessIsFoundOverFourDecades)
         const TrainingSet set(motion, options);
         BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 2, set.substeps);
         const Cloth start = start_of(set, gradient);
-        const double error = gradient.motion_rmse(set.validation, parameters_of(start.springs));
-        const double best = gradient.motion_rmse(set.validation, parameters_of(truth.springs));
+        const double error = gradient.motion_rmse(set.validation, parameters_of(start));
+        const double best = gradient.motion_rmse(set.validation, parameters_of(truth));
         if (k <= 100) {
             EXPECT_LE(std::abs(std::log10(start.springs.stiffness[0] / k)), 0.51) << k;
         }

@@ -67,11 +67,11 @@ TEST(FitHomogeneous, ComesNearOneStiffnessAndDamping)
     }
     const TrainingSet set(motion, options);
     BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 1);
-    const auto error = [&](const SpringSet& springs) {
-        return gradient.motion_rmse(set.validation, parameters_of(springs));
+    const auto error = [&](const Cloth& cloth) {
+        return gradient.motion_rmse(set.validation, parameters_of(cloth));
     };
-    EXPECT_EQ(validation_error(motion, options, fit), error(found));
-    EXPECT_LE(error(found), 0.2 * error(start_of(set, gradient).springs));
+    EXPECT_EQ(validation_error(motion, options, fit), error(fit));
+    EXPECT_LE(error(fit), 0.2 * error(start_of(set, gradient)));
 }
 
 // ---- Particles between landmarks ----
@@ -102,19 +102,19 @@ TEST(FitHomogeneous, OnAnotherGridRunsAtTheStepAndIsNoWorseThanWhereItStarts)
     const TrainingSet set(motion, options);
     BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 1);
     const std::vector<Rollout> targets = set.targets_of(set.split.training, 16);
-    const auto error = [&](const SpringSet& springs) {
-        return gradient.motion_rmse(targets, parameters_of(springs));
+    const auto error = [&](const Cloth& cloth) {
+        return gradient.motion_rmse(targets, parameters_of(cloth));
     };
     const Cloth start = start_of(set, gradient), fit = fit_homogeneous(motion, options);
     EXPECT_EQ(stable_substeps(start, set.step.environment, set.step.dt), 1);
     EXPECT_EQ(stable_substeps(fit, set.step.environment, set.step.dt), 1);
-    EXPECT_LT(error(fit.springs), error(start.springs));
+    EXPECT_LT(error(fit), error(start));
     // Soft and viscous, which clips that begin in the midst take for the best, is far worse.
     const std::size_t springs = fit.springs.spring_count();
-    SpringSet syrup = fit.springs;
-    syrup.stiffness.assign(springs, 1);
-    syrup.damping.assign(springs, 3);
-    EXPECT_GT(error(syrup), 3 * error(fit.springs));
+    Cloth syrup = fit;
+    syrup.springs.stiffness.assign(springs, 1);
+    syrup.springs.damping.assign(springs, 3);
+    EXPECT_GT(error(syrup), 3 * error(fit));
 }
 
 }  // namespace

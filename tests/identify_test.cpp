@@ -40,7 +40,7 @@ Identification identified(const Motion& motion, const Cloth& truth, const Spring
 }
 
 // Parameters of all kinds scaled, to a relative tolerance; zero for the same bits.
-void expect_scaled(const SpringParameters& a, const SpringParameters& b,
+void expect_scaled(const ParameterValues& a, const ParameterValues& b,
                    const std::vector<double>& factor, double tolerance)
 {
     ASSERT_EQ(a.size(), b.size());
@@ -92,11 +92,11 @@ TEST_P(IdentifyLaw, IsRecoveredToTheRoundingOfStoredAccelerations)
     // Least squares of independent noise: errors are normal with the standard errors, which must
     // themselves be right. A few hundred numbers stay within 5 of them.
     ASSERT_TRUE(result.cloth.errors);
-    for (int k = 0; k < truth.springs.kind_count(); ++k) {
+    for (int k = 0; k < learned_count(truth); ++k) {
         double normalized = 0;
-        const std::vector<double>& found = result.cloth.springs.parameters(k);
+        const std::vector<double>& found = learned(result.cloth, k);
         for (std::size_t s = 0; s < found.size(); ++s) {
-            const double error = found[s] - truth.springs.parameters(k)[s];
+            const double error = found[s] - learned(truth, k)[s];
             const double standard = result.cloth.errors->parameters[k][s];
             EXPECT_LE(std::abs(error), 5 * standard) << "spring " << s << ", kind " << k;
             EXPECT_LE(standard, 1e-4) << "spring " << s << ", kind " << k;
@@ -131,8 +131,8 @@ TEST(Identify, RangesThatNoSpringEntersAreNotKnown)
             if (truth.springs.family[s] != family) continue;
             for (const int kind : {2, 3}) {
                 EXPECT_EQ(result.cloth.errors->parameters[kind][s], kInfinity);
-                EXPECT_GT(result.cloth.springs.parameters(kind)[s], *low);
-                EXPECT_LT(result.cloth.springs.parameters(kind)[s], *high);
+                EXPECT_GT(learned(result.cloth, kind)[s], *low);
+                EXPECT_LT(learned(result.cloth, kind)[s], *high);
             }
         }
     }
@@ -184,8 +184,7 @@ TEST(Identify, RangesThatFewSpringsEnterAreKnownOfThose)
         if (!entered[s]) {
             EXPECT_EQ(standard, kInfinity) << s;
         } else if (std::isfinite(standard)) {  // not if only in the rollout for validation
-            const double error =
-                result.cloth.springs.parameters(2)[s] - truth.springs.parameters(2)[s];
+            const double error = learned(result.cloth, 2)[s] - learned(truth, 2)[s];
             EXPECT_LE(std::abs(error), 6 * standard) << s;
             ++known;
         }
@@ -264,8 +263,8 @@ std::array<Bias, 2> bias_of(Instruments instruments, int draws)
         for (int k = 0; k < 2; ++k) {
             double sum = 0, of_truth = 0;
             for (std::size_t s = 0; s < truth6().springs.spring_count(); ++s) {
-                sum += result.cloth.springs.parameters(k)[s] - truth6().springs.parameters(k)[s];
-                of_truth += truth6().springs.parameters(k)[s];
+                sum += learned(result.cloth, k)[s] - learned(truth6(), k)[s];
+                of_truth += learned(truth6(), k)[s];
             }
             errors[k].push_back(sum / of_truth);
         }
@@ -342,8 +341,7 @@ TEST(Identify, IntervalsCoverTheTruth)
             identified(observed(falls6(), {.noise = 1e-3}, 100 + draw), truth6());
         for (const int k : {0, 1}) {
             for (std::size_t s = 0; s < truth6().springs.spring_count(); ++s) {
-                const double error =
-                    result.cloth.springs.parameters(k)[s] - truth6().springs.parameters(k)[s];
+                const double error = learned(result.cloth, k)[s] - learned(truth6(), k)[s];
                 within[k] += std::abs(error) <= 1.96 * result.cloth.errors->parameters[k][s];
             }
         }
@@ -374,9 +372,9 @@ TEST(Identify, ParametersAreNotNegative)
     for (const int k : {0, 1}) {
         int zeros = 0, nothing = 0;
         for (std::size_t s = 0; s < truth.springs.spring_count(); ++s) {
-            EXPECT_GE(result.cloth.springs.parameters(k)[s], 0);
-            zeros += result.cloth.springs.parameters(k)[s] == 0;
-            nothing += truth.springs.parameters(k)[s] == 0;
+            EXPECT_GE(learned(result.cloth, k)[s], 0);
+            zeros += learned(result.cloth, k)[s] == 0;
+            nothing += learned(truth, k)[s] == 0;
         }
         EXPECT_EQ(result.held_count[k], zeros);
         // Noise pushes a true zero below with even chances; five standard deviations.
@@ -435,7 +433,7 @@ double family_median(const Identification& result, std::size_t spring, int kind)
     for (std::size_t s = 0; s < springs.spring_count(); ++s) {
         if (springs.family[s] != springs.family[spring]) continue;
         if (std::isfinite(result.cloth.errors->parameters[kind][s])) {
-            values.push_back(springs.parameters(kind)[s]);
+            values.push_back(learned(result.cloth, kind)[s]);
         }
     }
     std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2),
@@ -451,13 +449,13 @@ void expect_unseen(const Identification& result, const Cloth& truth,
     for (std::size_t s = 0; s < truth.springs.spring_count(); ++s) {
         const bool unseen = std::find(expected.begin(), expected.end(), int(s)) != expected.end();
         for (const int k : {0, 1}) {
-            const double found = result.cloth.springs.parameters(k)[s];
+            const double found = learned(result.cloth, k)[s];
             if (unseen) {
                 EXPECT_EQ(result.cloth.errors->parameters[k][s], kInfinity);
                 const double median = family_median(result, s, k);
                 EXPECT_NEAR(found, median, 0.05 * median) << s;
             } else {
-                EXPECT_NEAR(found, truth.springs.parameters(k)[s], tolerance) << s;
+                EXPECT_NEAR(found, learned(truth, k)[s], tolerance) << s;
             }
         }
     }
@@ -542,8 +540,7 @@ TEST(Identify, ParametersGrowWithTheMass)
     motion.header.sheet.mass *= 2;
     const Identification heavy = identified(motion, truth6());
     // Powers of two change exponents only.
-    expect_scaled(parameters_of(heavy.cloth.springs), parameters_of(light.cloth.springs), {2, 2},
-                  0);
+    expect_scaled(parameters_of(heavy.cloth), parameters_of(light.cloth), {2, 2}, 0);
     expect_scaled(heavy.cloth.errors->parameters, light.cloth.errors->parameters, {2, 2}, 0);
     Motion noisy = observed(falls6(), {.noise = 1e-3});
     const Identification one = identified(noisy, truth6());
@@ -551,8 +548,7 @@ TEST(Identify, ParametersGrowWithTheMass)
     const Identification three = identified(noisy, truth6());
     EXPECT_EQ(one.window, three.window);
     // Rounding, times the condition number of the normal equations, 1e5 or so.
-    expect_scaled(parameters_of(three.cloth.springs), parameters_of(one.cloth.springs), {3, 3},
-                  1e-9);
+    expect_scaled(parameters_of(three.cloth), parameters_of(one.cloth), {3, 3}, 1e-9);
     expect_scaled(three.cloth.errors->parameters, one.cloth.errors->parameters, {3, 3}, 1e-9);
 }
 
@@ -578,8 +574,7 @@ TEST(Identify, ATurnOfTheWholeSceneChangesNothing)
         options.prior = 1e-6;  // the choice among weak priors hangs on rounding
         const Identification turned = identify(motion_of(header, rollouts), options);
         const Identification upright = identify(motion, options);
-        expect_scaled(parameters_of(turned.cloth.springs), parameters_of(upright.cloth.springs),
-                      {1, 1}, 1e-7);
+        expect_scaled(parameters_of(turned.cloth), parameters_of(upright.cloth), {1, 1}, 1e-7);
         expect_scaled(turned.cloth.errors->parameters, upright.cloth.errors->parameters, {1, 1},
                       1e-7);
     }
@@ -603,8 +598,7 @@ TEST(Identify, SlowMotionOfWeakSpringsLooksTheSame)
     };
     const Identification fast = identified(falls6(), truth6());
     const Identification slow = identified(slowed(falls6()), truth6());
-    expect_scaled(parameters_of(slow.cloth.springs), parameters_of(fast.cloth.springs), {0.25, 0.5},
-                  0);
+    expect_scaled(parameters_of(slow.cloth), parameters_of(fast.cloth), {0.25, 0.5}, 0);
     expect_scaled(slow.cloth.errors->parameters, fast.cloth.errors->parameters, {0.25, 0.5}, 0);
 
     const Motion noisy = observed(falls6(), {.noise = 1e-3});
@@ -614,8 +608,7 @@ TEST(Identify, SlowMotionOfWeakSpringsLooksTheSame)
     options.window = 48 / 60.0;
     const Identification tardy = identify(slowed(noisy), options);
     // Test functions have roots of time in them, which are no powers of two.
-    expect_scaled(parameters_of(tardy.cloth.springs), parameters_of(quick.cloth.springs),
-                  {0.25, 0.5}, 1e-9);
+    expect_scaled(parameters_of(tardy.cloth), parameters_of(quick.cloth), {0.25, 0.5}, 1e-9);
     expect_scaled(tardy.cloth.errors->parameters, quick.cloth.errors->parameters, {0.25, 0.5},
                   1e-9);
 }
@@ -629,8 +622,7 @@ TEST(Identify, SolversAgree)
         options.iterative = true;
         const Identification iterative = identify(motion, options);
         // Conjugate gradients stop at 1e-12 of the right side; the condition number is up to 1e5.
-        expect_scaled(parameters_of(iterative.cloth.springs), parameters_of(direct.cloth.springs),
-                      {1, 1}, 1e-6);
+        expect_scaled(parameters_of(iterative.cloth), parameters_of(direct.cloth), {1, 1}, 1e-6);
         expect_scaled(iterative.cloth.errors->parameters, direct.cloth.errors->parameters, {1, 1},
                       1e-6);
         EXPECT_EQ(iterative.held_count, direct.held_count);

@@ -27,8 +27,8 @@ inline Cloth varied_cloth(const GridOptions& grid, const SpringLaw& law = {})
     set_law(cloth.springs, law);
     Random random(17);
     for (double& c : cloth.springs.isotropic_damping) c = 0.2;
-    for (int kind = 0; kind < cloth.springs.kind_count(); ++kind) {
-        for (double& value : cloth.springs.parameters(kind)) value *= 0.5 + random.uniform();
+    for (int kind = 0; kind < learned_count(cloth); ++kind) {
+        for (double& value : learned(cloth, kind)) value *= 0.5 + random.uniform();
     }
     return cloth;
 }
@@ -131,8 +131,7 @@ inline IdentifyOptions options_for(const Cloth& cloth, const SpringLaw& law = {}
 // Root of the mean squared error of one kind of parameter.
 inline double parameter_rmse(const Cloth& found, const Cloth& truth, int kind)
 {
-    const std::vector<double>&a = found.springs.parameters(kind),
-          &b = truth.springs.parameters(kind);
+    const std::vector<double>&a = learned(found, kind), &b = learned(truth, kind);
     double squares = 0;
     for (std::size_t s = 0; s < a.size(); ++s) squares += (a[s] - b[s]) * (a[s] - b[s]);
     return std::sqrt(squares / double(a.size()));
@@ -140,7 +139,7 @@ inline double parameter_rmse(const Cloth& found, const Cloth& truth, int kind)
 
 inline void expect_same_bits(const Identification& a, const Identification& b)
 {
-    EXPECT_EQ(parameters_of(a.cloth.springs), parameters_of(b.cloth.springs));
+    EXPECT_EQ(parameters_of(a.cloth), parameters_of(b.cloth));
     EXPECT_EQ(a.cloth.errors->parameters, b.cloth.errors->parameters);
     EXPECT_EQ(a.cloth.errors->force, b.cloth.errors->force);
     EXPECT_EQ(a.window, b.window);

@@ -114,9 +114,11 @@ class ImportRest : public ::testing::Test {
     {
         return import_motion({folder / "take.csv"}, folder / "motion.h5", options);
     }
+    // The field that is wrong and the message.
     std::string refusal(const ImportOptions& options)
     {
-        return error_of([&] { run(options); });
+        const auto act = [&] { run(options); };
+        return fmt::format("{}: {}", field_of(act), error_of(act));
     }
 
     TempFolder folder;
@@ -177,11 +179,11 @@ TEST_F(ImportRest, AMotionFileOfOtherPointsIsRefused)
     const std::string count = refusal(options);
     expect_has(count, "34 rest places, but");
     expect_has(count, "has 35 points");
-    expect_has(count, "--drop");
+    expect_has(count, "`dropped`");
     options.dropped = {"p20"};
     options.length = 1.3 * MotionReader(folder / "first.h5").header().sheet.length;
-    expect_has(refusal(options), "--length");
-    options.length = 0;
+    expect_has(refusal(options), "length: ");
+    options.length.reset();
     options.rest_unit = 1;
     expect_has(refusal(options), "leave it out");
 }
@@ -214,12 +216,12 @@ TEST_F(ImportRest, AMeshMayHaveAnotherUnitThanThePoints)
                 options.unit = points;
                 const ImportReport stated = run(options);
                 EXPECT_LT(worst_difference(stated.header.rest, scattered_sheet()), 1e-9);
-                options.unit = 0;
+                options.unit.reset();
                 options.rest_unit = mesh;
                 const ImportReport found = run(options);
                 EXPECT_LT(worst_difference(found.header.rest, scattered_sheet()), 1e-9);
                 EXPECT_EQ(found.unit, points);
-                options.rest_unit = 0;
+                options.rest_unit.reset();
                 options.length = stated.header.sheet.length;
                 EXPECT_EQ(run(options).unit, points);
             }
@@ -240,11 +242,11 @@ TEST_F(ImportRest, AMeshOfAnotherUnitIsSaidInWords)
     options.unit = 0.001;
     expect_has(run(options).rest_reason, "(metres, which fit the points)");
     options.unit = 1;
-    expect_has(refusal(options), "give --unit mm");
+    expect_has(refusal(options), "give `unit` mm");
     options.unit = options.rest_unit = 0.001;
     const std::string text = refusal(options);
-    expect_has(text, "-fold, which no cloth is");
-    expect_has(text, "check --rest-unit");
+    expect_has(text, "-fold");
+    expect_has(text, "check `rest_unit`");
 }
 
 // Nothing says whether 400 are millimetres or centimetres: it is asked for, not guessed.
@@ -254,11 +256,11 @@ TEST_F(ImportRest, TwoUnknownUnitsAreAskedFor)
     write_mesh(folder / "rest.obj", 0.001);
     ImportOptions options = cloth_options();
     options.rest = folder / "rest.obj";
-    expect_has(refusal(options), "give --rest-unit m, cm or mm");
+    expect_has(refusal(options), "give `rest_unit` m, cm or mm");
     options.rest.clear();
-    expect_has(refusal(options), "give --unit m, cm or mm");
+    expect_has(refusal(options), "give `unit` m, cm or mm");
     write_take(folder / "take.csv", {0, 0.01});  // 38 long: no cloth of 38 m
-    expect_has(refusal(options), "give --unit m, cm or mm");
+    expect_has(refusal(options), "give `unit` m, cm or mm");
 }
 
 // In inches the sides are 39.37 times those in metres, which is no step between usual units.
@@ -281,10 +283,10 @@ TEST_F(ImportRest, FlagsThatContradictAreRefused)
     write_mesh(folder / "rest.obj", 1);
     ImportOptions options = cloth_options();
     options.rest_unit = 1;
-    expect_has(refusal(options), "give --rest too");
+    expect_has(refusal(options), "rest_unit: ");
     options.rest = folder / "rest.obj";
     options.rest_frame = 3;
-    expect_has(refusal(options), "--rest and --rest-frame");
+    expect_has(refusal(options), "rest_frame: `rest`");
 }
 
 TEST_F(ImportRest, AColumnOrderThatIsWrongIsNamed)
@@ -295,7 +297,7 @@ TEST_F(ImportRest, AColumnOrderThatIsWrongIsNamed)
     options.length = 0.36;
     options.width = 0.24;
     options.column_order = true;
-    expect_has(refusal(options), "fit --grid 5x7, without --column-order");
+    expect_has(refusal(options), "fit `grid` 5x7, without `column_order`");
 }
 
 TEST_F(ImportRest, MillimetresForMetresAreWarnedOf)

@@ -24,7 +24,7 @@ LossTerms loss_on(Tape<Real>& tape, const Cloth& cloth, double dt, int stride,
 {
     std::vector<const Rollout*> lanes;
     for (const Rollout& clip : clips) lanes.push_back(&clip);
-    tape.set_parameters(parameters_of(cloth.springs));
+    tape.set_parameters(parameters_of(cloth));
     return ClipLoss(cloth, dt, stride, weights)
         .run(tape, std::span<const Rollout* const>(lanes), scale, gradient);
 }
@@ -164,7 +164,7 @@ TEST(ClipLoss, LeavesHandlesOutOfEveryTerm)
     target.handles.particles = {1};
     const LossTerms expected{(36 + 9.0) / 4, 0.3125 * 0.3125 / 2, 0.4375 * 0.4375 / 4};
     const LossWeights ones{.force = 1, .impulse = 1, .position = 1};
-    ParameterGradient gradient(1), with_nonsense(1);
+    ParameterGradient gradient(kPair), with_nonsense(kPair);
     const LossTerms terms = reference_loss(kPair, kPairOptions, 1, target, ones, &gradient);
     expect_terms(terms, expected, kEpsilon);
     // What the target says about the handle after the start does not count.
@@ -187,7 +187,7 @@ TEST(ClipLoss, GradientOfOneStepIsThatByHand)
     // By b: only f_1 changes, by r_1 = -1, and J by -1/16.
     const Rollout target = pair_target({{0, 0, 1}, {0.5, 0.25, 2}});
     const auto gradient_of = [&](const LossWeights& weights) {
-        ParameterGradient gradient(1);
+        ParameterGradient gradient(kPair);
         reference_loss(kPair, kPairOptions, 1, target, weights, &gradient);
         return gradient;
     };
@@ -391,12 +391,12 @@ void expect_gradient_by_differences(const WindyClip& windy)
             parameter = middle;
             return (up - down) / (2 * h * middle);
         };
-        Gradient expected(cloth.springs);
+        Gradient expected(cloth);
         for (std::size_t s = 0; s < springs; ++s) {
             expected.kinds[0][s] = derivative(run.table.stiffness[s]);
             expected.kinds[1][s] = derivative(run.table.damping[s]);
         }
-        ParameterGradient gradient(springs);
+        ParameterGradient gradient(cloth);
         reference_loss(cloth, windy.guess.options, windy.stride, windy.clip, weights, &gradient);
         EXPECT_LE(worst_relative_error(gradient.kinds[0], expected.kinds[0]), 2e-6);
         EXPECT_LE(worst_relative_error(gradient.kinds[1], expected.kinds[1]), 2e-6);
@@ -418,14 +418,13 @@ TEST_P(PlainLoops, ReferenceAndFastTapeAgree)
     // relative to their own size that is what gradients are off; an entry may be a hundredth of
     // what it is summed from.
     const WindyClip windy(4, GetParam(), 3);
-    const std::size_t springs = windy.guess.cloth.springs.spring_count();
     const auto run = [&](auto loss, const LossWeights& weights, ParameterGradient& gradient) {
         return loss(windy.guess.cloth, windy.guess.options, windy.stride, windy.clip, weights,
                     &gradient);
     };
     for (const auto& [weights, size] :
          {std::pair{kForce, 75.0}, std::pair{kImpulse, 0.5}, std::pair{kPosition, 2.0}}) {
-        ParameterGradient exact(springs), fast(springs);
+        ParameterGradient exact(windy.guess.cloth), fast(windy.guess.cloth);
         const LossTerms exact_terms = run(reference_loss, weights, exact);
         const LossTerms fast_terms = run(fast_loss, weights, fast);
         const double error = kFloatEpsilon * size / std::sqrt(exact_terms.total);
@@ -438,13 +437,12 @@ TEST_P(PlainLoops, ReferenceAndFastTapeAgree)
 TEST(ClipLoss, GradientIsLinearInWeightsAndScale)
 {
     const WindyClip windy(3, 3, 4);
-    const std::size_t springs = windy.guess.cloth.springs.spring_count();
     const auto tape = make_reference_tape(windy.guess.cloth, windy.guess.options);
     const auto add = [&](const LossWeights& weights, double scale, ParameterGradient& to) {
         loss_on(*tape, windy.guess.cloth, windy.guess.options.dt, windy.stride, {windy.clip},
                 weights, &to, scale);
     };
-    ParameterGradient together(springs), sum(springs);
+    ParameterGradient together(windy.guess.cloth), sum(windy.guess.cloth);
     add(kAllTerms, 2, together);
     add(kForce, 2 * kAllTerms.force, sum);
     add(kImpulse, 2 * kAllTerms.impulse, sum);
@@ -470,12 +468,11 @@ std::vector<Rollout> several_clips(int count)
 TEST(ClipLoss, OfSeveralClipsIsTheSum)
 {
     const WindyClip windy(3, 3, 1);
-    const std::size_t springs = windy.guess.cloth.springs.spring_count();
     const auto tape = make_fast_tape(windy.guess.cloth, windy.guess.options);
     auto clips = several_clips(tape->lane_count() - 1);
     lose_some(clips[1]);  // clips with more and with fewer gaps, side by side
     const double dt = windy.guess.options.dt;
-    ParameterGradient together(springs), alone(springs);
+    ParameterGradient together(windy.guess.cloth), alone(windy.guess.cloth);
     const LossTerms terms =
         loss_on(*tape, windy.guess.cloth, dt, windy.stride, clips, kAllTerms, &together);
     LossTerms sum;
@@ -503,8 +500,7 @@ BatchGradient::Result batch_result(const WindyClip& windy, const std::vector<Rol
     SimulationOptions options = windy.guess.options;
     options.device = device;
     BatchGradient batch(windy.guess.cloth, options, windy.stride, threads);
-    const SpringSet& springs = windy.guess.cloth.springs;
-    return batch.run(clips, parameters_of(springs), kAllTerms, true);
+    return batch.run(clips, parameters_of(windy.guess.cloth), kAllTerms, true);
 }
 
 TEST(BatchGradient, IsTheMeanOverClips)
@@ -513,7 +509,7 @@ TEST(BatchGradient, IsTheMeanOverClips)
     const int lanes = make_fast_tape(windy.guess.cloth, windy.guess.options)->lane_count();
     const auto clips = several_clips(2 * lanes + 3);  // three groups, the last one not full
     LossTerms mean;
-    ParameterGradient gradient(windy.guess.cloth.springs.spring_count());
+    ParameterGradient gradient(windy.guess.cloth);
     const auto tape = make_reference_tape(windy.guess.cloth, windy.guess.options);
     const double share = 1 / double(clips.size());
     for (const Rollout& clip : clips) {
@@ -562,8 +558,8 @@ TEST(BatchGradient, MotionRmseIsTheRootOfTheMeanSquaredDistance)
     BatchGradient batch(kPair, options, 1, 1);
     const std::vector<Rollout> clips{pair_target({{0, 0, 0}, {0.5, 0, 0}}),
                                      pair_target({{0, 0, 0}, {0.0625, 0, 0}})};
-    EXPECT_NEAR(batch.motion_rmse(clips, parameters_of(kPair.springs)),
-                std::sqrt(2 * 0.4375 * 0.4375 / 8), 20 * kEpsilon);
+    EXPECT_NEAR(batch.motion_rmse(clips, parameters_of(kPair)), std::sqrt(2 * 0.4375 * 0.4375 / 8),
+                20 * kEpsilon);
 }
 
 // ---- Where nothing is left to learn ----
@@ -586,7 +582,7 @@ TEST(ClipLoss, IsZeroForWhatTheTapeItselfDid)
         append_vectors(clip.acceleration, lane_of<float>(tape->acceleration(), lane, lanes));
     }
     const std::size_t springs = cloth.springs.spring_count();
-    ParameterGradient gradient(springs);
+    ParameterGradient gradient(cloth);
     const LossTerms terms = fast_loss(cloth, windy.truth.options, 7, clip, kAllTerms, &gradient);
     EXPECT_EQ(terms.total, 0);
     EXPECT_EQ(gradient.kinds[0], std::vector<double>(springs));

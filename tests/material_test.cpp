@@ -44,7 +44,7 @@ constexpr const char* kForms =
     "map FILE.png LOW-HIGH or map FILE.csv, where xVALUE multiplies what lies beneath";
 
 // A stand-in for files: a ramp of 3 x 4 cells, value 1 + column + 10 row.
-ValueMap ramp_map(const std::string&, const MaterialField::Range*)
+ValueMap ramp_map(const std::string&, const std::optional<MaterialField::Range>&)
 {
     ValueMap map{3, 4, {}};
     for (int i = 0; i < 12; ++i) {
@@ -165,7 +165,7 @@ TEST(Material, AMapReproducesALinearRamp)
 
 TEST(Material, AMapOfOneCellIsUniform)
 {
-    const auto one = [](const std::string&, const MaterialField::Range*) {
+    const auto one = [](const std::string&, const std::optional<MaterialField::Range>&) {
         return ValueMap{1, 1, {6}};
     };
     const MaterialField field = parse_material("map one.csv", one);
@@ -184,7 +184,8 @@ TEST(Material, AMapCanMultiplyAndBeScaled)
 TEST(Material, TheReaderOfMapsReceivesPathAndRange)
 {
     std::string seen;
-    const auto record = [&](const std::string& path, const MaterialField::Range* range) {
+    const auto record = [&](const std::string& path,
+                            const std::optional<MaterialField::Range>& range) {
         seen = path + (range ? fmt::format("|{}|{}", range->from, range->to) : "|none");
         return ValueMap{1, 1, {1}};
     };
@@ -252,7 +253,7 @@ TEST(MaterialError, AZeroByteDoesNotHideTheRestOfTheMessage)
 
 TEST(MaterialError, AMapIsCheckedCellByCell)
 {
-    const auto negative = [](const std::string&, const MaterialField::Range*) {
+    const auto negative = [](const std::string&, const std::optional<MaterialField::Range>&) {
         return ValueMap{2, 2, {1, 2, 3, -4}};
     };
     EXPECT_EQ(
@@ -260,7 +261,7 @@ TEST(MaterialError, AMapIsCheckedCellByCell)
         fmt::format("material layer 'map a.csv': the map holds -4 in row 2, column 2, and must "
                     "hold finite values >= 0{}",
                     kForms));
-    const auto ragged = [](const std::string&, const MaterialField::Range*) {
+    const auto ragged = [](const std::string&, const std::optional<MaterialField::Range>&) {
         return ValueMap{2, 2, {1, 2, 3}};
     };
     EXPECT_EQ(

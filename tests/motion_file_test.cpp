@@ -481,7 +481,7 @@ TEST_F(MotionFile, WriterSaysWhyAPlaceIsNoGood)
     EXPECT_EQ(error_of([&] { MotionWriter writer(path, sample_header()); }),
               name + ": is a directory; name a file in it");
     EXPECT_EQ(error_of([&] { MotionWriter writer("/dev/null", sample_header()); }),
-              "/dev/null: is no plain file; name another");
+              "/dev/null: is not a plain file; name another");
     EXPECT_EQ(error_of([&] { MotionWriter(folder / "new.h5", sample_header()).finish(); }),
               (folder / "new.h5").string() + ": no rollouts; append one before finishing");
 }
@@ -539,7 +539,8 @@ TEST_F(MotionFile, NamesWhatIsNoMotionFile)
     write_bytes(path, "");
     EXPECT_EQ(open_error(), name + ": is empty; a motion file is needed, make it again");
     write_bytes(path, "\x89PNG\r\n\x1a\n and so on");
-    EXPECT_EQ(open_error(), name + ": is no HDF5 file; a motion file is needed (docs/formats.md)");
+    EXPECT_EQ(open_error(),
+              name + ": is not an HDF5 file; a motion file is needed (docs/formats.md)");
     H5Fclose(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
     EXPECT_EQ(open_error(), name +
                                 ": HDF5 file without the attribute format = "

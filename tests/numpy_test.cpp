@@ -194,7 +194,7 @@ TEST_F(Numpy, LengthErrors)
     EXPECT_EQ(fault(std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12)),
               ": says that its header has 4294967295 bytes, but 65536 is the most that an array of "
               "numbers needs; save it again with np.save");
-    EXPECT_EQ(fault(good, "x"), ": is one array, without a name; leave out --array x");
+    EXPECT_EQ(fault(good, "x"), ": is one array, without a name; leave out `array` x");
 }
 
 TEST(NpyHeader, TakesWhatNumpyWrites)
@@ -236,7 +236,7 @@ TEST(NpyHeader, RefusesAllElse)
     EXPECT_EQ(fault("{'descr': [[]"), "has a list without its end");
     EXPECT_EQ(fault("{'fortran_order': 0}"), "has neither True nor False for fortran_order");
     EXPECT_EQ(fault("{'shape': 3}"), "has '3}' where '(' is needed");
-    EXPECT_EQ(fault("{'shape': (-3,)}"), "has a shape that is no tuple of whole numbers");
+    EXPECT_EQ(fault("{'shape': (-3,)}"), "has a shape that is not a tuple of whole numbers");
     EXPECT_EQ(fault("{'shape': (3 4)}"), "has '4)}' where ',' is needed");
     EXPECT_EQ(fault("{'shape': (99999999999999999999,)}"), "has a shape beyond 64 bits");
     std::string many = "{'shape': (";
@@ -295,9 +295,9 @@ TEST_F(Numpy, ArchiveChoosesByShapeThenByNameThenByHint)
     EXPECT_EQ(all_frames(*open(zip_of({{"velocity.npy", a}, {"p.npy", b}}))).size(), 2u);
     EXPECT_EQ(fault(zip_of({{"a.npy", a}, {"b.npy", b}, {"c.npy", flat}})),
               ": 2 arrays could be the positions: a (1 x 2 x 3), b (2 x 1 x 3); say which with "
-              "--array NAME");
+              "`array` NAME");
     EXPECT_EQ(fault(zip_of({{"a.npy", a}}), "b"),
-              ": no array 'b'; it has a (1 x 2 x 3); name one of these with --array");
+              ": no array 'b'; it has a (1 x 2 x 3); name one of these with `array`");
     EXPECT_EQ(fault(zip_of({{"a.npy", flat}})),
               ": no array of frames x points x 3 floats; it has a (6); save one with that shape");
     EXPECT_EQ(fault(zip_of({{"x.npy", flat}, {"a.npy", flat}})),
@@ -352,7 +352,7 @@ TEST_F(Numpy, ArchiveErrors)
         fault(zip_of(
             {{"a.npy", a},
              {"names.npy", npy("<U1", "(2,)", bits(0xd800, 4, false) + bits(65, 4, false))}})),
-        ": names: the name of point 0 has the code 0xd800, which is no letter; save them again");
+        ": names: the name of point 0 has the code 0xd800, which is not a letter; save them again");
     EXPECT_EQ(
         fault(zip_of({{"a.npy", a}, {"names.npy", npy("<U9", "(2,)", "abc")}})),
         ": names: 131 bytes do not hold 2 names of 9 letters; copy the file or save it again");

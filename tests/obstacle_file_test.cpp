@@ -4,6 +4,7 @@
 
 #include "solids.h"
 #include "springtime/files.h"
+#include "springtime/report.h"
 #include "temp_folder.h"
 
 namespace springtime {

@@ -384,7 +384,7 @@ TEST(ObstacleError, NamesWhatIsWrongWithFrictionOrKeys)
               }),
               "hill: key 1 is at 1 s; times must be finite and ascend");
     EXPECT_EQ(with([](Obstacle& o) { o.key_pose[0].turn.x = kNan; }),
-              "hill: the pose of key 0 is not finite; give numbers");
+              "hill: key 0: the pose is not finite; give numbers");
 }
 
 TEST(ObstacleError, OfReadyMadeOnes)

@@ -22,13 +22,13 @@ TEST(OpenTracks, NumberedMeshesAreOneTakeInTheirOrder)
     for (const char* name : {"a10.obj", "a9.obj", "a8.obj", "b1.obj", "take.csv"}) {
         write(folder / name, "v 0 0 0\n");
     }
-    const auto takes =
-        takes_of({folder / "a10.obj", folder / "a9.obj", folder / "b1.obj", folder / "take.csv"});
-    ASSERT_EQ(takes.size(), 3u);
-    EXPECT_EQ(takes[0], (Take{folder / "a9.obj", folder / "a10.obj"}));
-    EXPECT_EQ(takes[1], Take{folder / "b1.obj"});
-    EXPECT_EQ(takes[2], Take{folder / "take.csv"});
-    EXPECT_EQ(takes_of({(folder / "x").parent_path()}).size(), 3u);  // the folder itself
+    const auto recordings = recordings_of(
+        {folder / "a10.obj", folder / "a9.obj", folder / "b1.obj", folder / "take.csv"});
+    ASSERT_EQ(recordings.size(), 3u);
+    EXPECT_EQ(recordings[0], (Recording{folder / "a9.obj", folder / "a10.obj"}));
+    EXPECT_EQ(recordings[1], Recording{folder / "b1.obj"});
+    EXPECT_EQ(recordings[2], Recording{folder / "take.csv"});
+    EXPECT_EQ(recordings_of({(folder / "x").parent_path()}).size(), 3u);  // the folder itself
 }
 
 TEST(OpenTracks, ContentCountsMoreThanTheName)
@@ -60,9 +60,9 @@ TEST(OpenTracks, FormatsThatAreNotReadSayHowToComeFromThere)
     has(refusal("a.json", "{}"), "JSON is not read");
     has(refusal("a.bin", std::string("\0\1\2\3", 4)), "of no format that is read");
     has(refusal("a.csv", ""), "the file is empty");
-    has(error_of([&] { takes_of({folder / "nowhere.csv"}); }), "nowhere.csv");
+    has(error_of([&] { recordings_of({folder / "nowhere.csv"}); }), "nowhere.csv");
     fs::create_directory(folder / "empty");
-    has(error_of([&] { takes_of({folder / "empty"}); }), "a folder without");
+    has(error_of([&] { recordings_of({folder / "empty"}); }), "a folder without");
 }
 
 }  // namespace

@@ -514,7 +514,7 @@ TEST(DrawDetermination, EverySpringShowsHowWellItIsKnown)
     EXPECT_NE(error_of([&] { draw_determination(cloth); }).find("no springs with standard errors"),
               std::string::npos);
     const std::size_t count = cloth.springs.spring_count();
-    cloth.errors = SpringErrors{{std::vector(count, 0.1), std::vector(count, 0.1)}, 1};
+    cloth.errors = StandardErrors{{std::vector(count, 0.1), std::vector(count, 0.1)}, 1};
     ASSERT_EQ(cloth.springs.ends[0], (std::array{0, 1}));
     ASSERT_EQ(cloth.springs.ends[1], (std::array{1, 2}));
     cloth.errors->parameters[0][0] = 5;

@@ -76,8 +76,8 @@ TEST(Outliers, OneJumpIsFoundAndItsNeighboursAreNot)
     const ListedGrid listed{{6, 9}};
     const auto rest = listed_points({0.16, 0.1, 1}, listed);
     PointFrame frames[3] = {wavy(listed, 0), wavy(listed, 0.1), wavy(listed, 0.2)};
-    std::vector<double> wobbles;
-    add_wobbles(frames[0], frames[1], frames[2], wobbles);
+    std::vector<double> residuals;
+    add_residuals(frames[0], frames[1], frames[2], residuals);
     const OutlierFinder finder(rest, 1e-5);
     EXPECT_TRUE(finder.find(&frames[0], frames[1], &frames[2]).empty());
     frames[1][20].z += 0.012;  // less than a cell: only time tells

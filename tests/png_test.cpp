@@ -174,7 +174,7 @@ TEST_F(PngTest, ReadErrors)
               path("none.png") +
                   ": cannot be opened (No such file or directory); give the path of a PNG image");
     const std::string foreign =
-        ": is no PNG image; convert it to a grey-scale PNG or to a CSV table";
+        ": is not a PNG image; convert it to a grey-scale PNG or to a CSV table";
     EXPECT_EQ(read_message(write_bytes("jpg.png", "\xff\xd8\xff\xe0 JFIF")),
               path("jpg.png") + foreign);
     EXPECT_EQ(read_message(write_bytes("empty.png", "")), path("empty.png") + foreign);
@@ -258,7 +258,7 @@ TEST_F(PngTest, MapErrorsNameTheFile)
                   ": line 2 has 3 numbers, but the lines before have 2; give each line as many");
     EXPECT_EQ(message("map " + write_bytes("word.csv", "1,2\n3,four\n")),
               path("word.csv") +
-                  ": line 2, column 2: 'four' is no number; give numbers with commas between");
+                  ": line 2, column 2: 'four' is not a number; give numbers with commas between");
     fs::create_directories(path("folder.csv"));
     EXPECT_EQ(message("map " + path("folder.csv")),
               path("folder.csv") + ": cannot be read; give the path of a CSV table");

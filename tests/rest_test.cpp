@@ -72,6 +72,20 @@ TEST(Settle, SaysWhenTimeRanOut)
     EXPECT_NEAR(settling.speeds.rms, kSpeed * std::pow(1 - kDrag * kStep, 1000), 1e-9);
 }
 
+TEST(Settle, KeepsWhatItHasReachedWhenItIsCancelled)
+{
+    Simulation simulation = drifting();
+    std::vector<double> times;
+    const Progress progress([&](const ProgressUpdate& update) {
+        times.push_back(update.done);
+        return times.size() < 3;
+    });
+    EXPECT_THROW(settle(simulation, {0.02, 0.5}, 60, progress), Cancelled);
+    ASSERT_EQ(times.size(), 3u);
+    EXPECT_NEAR(simulation.state().time, 3 * 0.05, 1e-12);
+    EXPECT_EQ(times.back(), simulation.state().time);
+}
+
 TEST(Record, EndsWhenTheClothHasSettled)
 {
     Simulation simulation = drifting();

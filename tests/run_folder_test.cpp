@@ -78,7 +78,7 @@ std::uint64_t fnv1a(const std::string& bytes)
 // A whole file around any content, sound or not.
 std::string checkpoint_around(const std::string& content)
 {
-    return "springtime-state" + word(2) + word(content.size()) + word(fnv1a(content)) + content;
+    return "springtime-state" + word(3) + word(content.size()) + word(fnv1a(content)) + content;
 }
 
 struct Folder : testing::Test {
@@ -179,6 +179,13 @@ TEST_F(RunFolderCreate, ConfigNeedsARun)
 
 // ---- Log
 
+const ParameterKind* kind_named(std::string_view name)
+{
+    const auto kinds = parameter_kinds();
+    return &*std::find_if(kinds.begin(), kinds.end(),
+                          [&](const ParameterKind& kind) { return kind.name == name; });
+}
+
 TrainLog log_of(int iteration)
 {
     TrainLog log;
@@ -187,7 +194,7 @@ TrainLog log_of(int iteration)
     log.pass = 2;
     log.loss = {0.5, 0.25, 0.125, 1.0 / 3, 17};
     log.gradient_norm = 3.5;
-    log.bounds = {{-0.5, 80}, {0.0625, 2}};
+    log.bounds = {{kind_named("stiffness"), -0.5, 80}, {kind_named("damping"), 0.0625, 2}};
     log.seconds = 1.5;
     return log;
 }
@@ -213,15 +220,17 @@ TEST_F(RunFolderLog, HasOneLineOfJsonPerIteration)
     EXPECT_EQ(line["validation_rmse"].get<double>(), 0.1 + 0.2);  // every digit is kept
 }
 
-TEST_F(RunFolderLog, TellsOfFurtherKindsOfParameters)
+TEST_F(RunFolderLog, NamesEveryParameterAndListsThoseOfRanges)
 {
     run.create("");
     TrainLog law = log_of(0);
-    law.bounds.push_back({1, 3});
-    law.bounds.push_back({0, 0.5});
+    law.bounds.push_back({kind_named("range_stiffness"), 1, 3});
+    law.bounds.push_back({kind_named("range_stiffness"), 2, 4});
+    law.bounds.push_back({kind_named("isotropic_damping"), 0, 0.5});
     run.append_log(law);
     const json line = json::parse(bytes_of(log));
-    EXPECT_EQ(line["further"].dump(), R"([{"max":3.0,"min":1.0},{"max":0.5,"min":0.0}])");
+    EXPECT_EQ(line["range_stiffness"].dump(), R"([{"max":3.0,"min":1.0},{"max":4.0,"min":2.0}])");
+    EXPECT_EQ(line["isotropic_damping"].dump(), R"({"max":0.5,"min":0.0})");
 }
 
 TEST_F(RunFolderLog, WritesNullForWhatIsNotFinite)
@@ -316,7 +325,7 @@ TEST_F(RunFolderCheckpoint, ComesBackBitForBit)
 TEST_F(RunFolderCheckpoint, OfNoSpringsComesBack)
 {
     TrainState none;
-    none.parameters = none.mean = none.square = none.best = SpringParameters(2);
+    none.parameters = none.mean = none.square = none.best = ParameterValues(2);
     run.write_checkpoint(none);
     expect_same(read(), none);
 }
@@ -330,13 +339,17 @@ TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
     state.damping_scale = -2;
     state.best_validation = 0.5;
     double value = 1;
-    std::string content = word(258) + word(5) + word(1) + word(2) + word(0x3ff0000000000000) +
-                          word(0xc000000000000000) + word(0x3fe0000000000000);
+    // Two parameters: one of one element, the other of two.
+    std::string content = word(258) + word(5) + word(0x3ff0000000000000) +
+                          word(0xc000000000000000) + word(0x3fe0000000000000) + word(2) + word(1) +
+                          word(2);
     for (auto* array : {&state.parameters, &state.mean, &state.square, &state.best}) {
-        for (int kind = 0; kind < 2; ++kind) {
-            array->push_back({value});
-            content += word(std::bit_cast<std::uint64_t>(value));
-            value *= 3;
+        for (const int count : {1, 2}) {
+            auto& values = array->emplace_back();
+            for (int i = 0; i < count; ++i, value *= 3) {
+                values.push_back(value);
+                content += word(std::bit_cast<std::uint64_t>(value));
+            }
         }
     }
     run.write_checkpoint(state);
@@ -401,7 +414,8 @@ TEST_F(RunFolderCheckpoint, DamagedInAnyByteFallsBackToTheOneBefore)
     run.write_checkpoint(small_state(1));
     run.write_checkpoint(small_state(2));
     const std::string whole = bytes_of(b);
-    ASSERT_EQ(whole.size(), kHeaderBytes + 7 * kWord + 2 * 8 * kWord);
+    // Two parameters of two springs: six words, two counts, four arrays of 2 x 2.
+    ASSERT_EQ(whole.size(), kHeaderBytes + 6 * kWord + 2 * kWord + 4 * 2 * 2 * kWord);
     for (std::size_t i = 0; i < whole.size(); ++i) {
         for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
             std::string damaged = whole;
@@ -446,10 +460,10 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheFile)
     const std::string cases[][2] = {
         {"{}", "2 bytes that do not begin with 'springtime-state'"},
         {whole.substr(0, 39), "39 bytes, but the header alone has 40"},
-        {"springtime-state" + word(1) + whole.substr(24),
-         "version 1, but only version 2 can be read"},
-        {whole.substr(0, 100), "60 bytes after the header, but it announces 184"},
-        {whole + "x", "185 bytes after the header, but it announces 184"},
+        {"springtime-state" + word(2) + whole.substr(24),
+         "version 2, but only version 3 can be read"},
+        {whole.substr(0, 100), "60 bytes after the header, but it announces 192"},
+        {whole + "x", "193 bytes after the header, but it announces 192"},
         {whole.substr(0, kHeaderBytes) + flipped,
          fmt::format("the checksum is {:016x}, but the header announces {:016x}", fnv1a(flipped),
                      fnv1a(content))},
@@ -463,9 +477,10 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheFile)
     fs::remove(b);
     fs::create_directory(b);
     expect_same(read(), small_state(1));
-    EXPECT_EQ(remarks,
-              std::vector{b.string() +
-                          ": is no plain file; checkpoint-a.bin of iteration 1 is used instead"});
+    EXPECT_EQ(
+        remarks,
+        std::vector{b.string() +
+                    ": is not a plain file; checkpoint-a.bin of iteration 1 is used instead"});
 }
 
 // A right checksum around contents that no run could have written.
@@ -479,25 +494,26 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
     };
     const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     const std::uint64_t huge = ~std::uint64_t(0);
+    // Words: iteration, best iteration, three scalars, 2 parameters, 2 values of each, then the
+    // arrays: parameters, mean, square, best.
     const std::string cases[][2] = {
-        {"", "0 bytes after the header, but a state has at least 56"},
-        {content.substr(0, 55), "55 bytes after the header, but a state has at least 56"},
+        {"", "0 bytes after the header, but a state has 48 or more, in words of 8"},
+        {content.substr(0, 47),
+         "47 bytes after the header, but a state has 48 or more, in words "
+         "of 8"},
+        {content + "x", "193 bytes after the header, but a state has 48 or more, in words of 8"},
         {with(0, huge), "iteration is 18446744073709551615, more than any run has"},
         {with(1, 1ull << 31), "best_iteration is 2147483648, more than any run has"},
         {with(1, 3), "best_iteration 3 is not between 0 and iteration 2"},
-        {with(2, 1), "1 springs of 64 bytes each, but there are 128 bytes for them"},
-        {with(2, huge),
-         "18446744073709551615 springs of 64 bytes each, but there are 128 bytes for them"},
-        // 64 times this is 128 in words of 64 bits.
-        {with(2, (1ull << 58) + 2),
-         "288230376151711746 springs of 64 bytes each, but there are 128 bytes for them"},
-        {content + word(0), "2 springs of 64 bytes each, but there are 136 bytes for them"},
-        {with(3, 0), "0 kinds of parameters; 1 to 1000 can be read"},
-        {with(3, huge), "18446744073709551615 kinds of parameters; 1 to 1000 can be read"},
-        {with(3, 3), "2 springs of 96 bytes each, but there are 128 bytes for them"},
-        {with(5, bits(Limits::infinity())), "damping_scale is inf"},
-        {with(8, bits(Limits::quiet_NaN())), "parameters of kind 0 is nan for spring 1"},
-        {with(21, bits(-Limits::infinity())), "best of kind 1 is -inf for spring 0"},
+        {with(3, bits(Limits::infinity())), "damping_scale is inf"},
+        {with(5, huge), "18446744073709551615 parameters, but only 18 words follow"},
+        {with(5, 0), "4 arrays of 0 values, but 18 words follow"},
+        {content.substr(0, 40) + word(0), "parameters is empty"},
+        {with(6, huge), "18446744073709551615 values of parameter 0, but only 17 words follow"},
+        {with(7, 1), "4 arrays of 3 values, but 16 words follow"},
+        {content + word(0), "4 arrays of 4 values, but 17 words follow"},
+        {with(9, bits(Limits::quiet_NaN())), "parameters of parameter 0 is nan for element 1"},
+        {with(22, bits(-Limits::infinity())), "best of parameter 1 is -inf for element 0"},
     };
     for (const auto& [bytes, fault] : cases) {
         write_bytes(b, checkpoint_around(bytes));
@@ -537,12 +553,12 @@ TEST_F(RunFolderCheckpoint, IsNotWrittenOfAStateThatCannotGoOn)
     const std::string end = "; the checkpoints before it are kept";
     TrainState state = small_state(2);
     state.mean[1][1] = Limits::quiet_NaN();
-    EXPECT_EQ(failure_of(state), start + "mean of kind 1 is nan for spring 1" + end);
+    EXPECT_EQ(failure_of(state), start + "mean of parameter 1 is nan for element 1" + end);
     state = small_state(2);
     state.best[1].push_back(1);
-    EXPECT_EQ(failure_of(state), start + "best of kind 1 has 3 entries for 2 springs" + end);
+    EXPECT_EQ(failure_of(state), start + "best of parameter 1 has 3 entries for 2 elements" + end);
     state.best.pop_back();
-    EXPECT_EQ(failure_of(state), start + "best has 1 kinds, but parameters has 2" + end);
+    EXPECT_EQ(failure_of(state), start + "best has 1 arrays, but parameters has 2" + end);
     state = small_state(2);
     state.best_iteration = 3;
     EXPECT_EQ(failure_of(state), start + "best_iteration 3 is not between 0 and iteration 2" + end);

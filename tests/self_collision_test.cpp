@@ -135,7 +135,7 @@ TEST(PairChange, KeepsMomentumAndCentreOfMass)
     x.resize(12, {50, 0, 0});
     for (int p = 2; p < 12; ++p) x[p].y = 5 * p;
     v.assign(12, {});
-    self.load({{0}, {}, {}});
+    self.hold(std::array{0});
     self.apply(Particles{x, v});
     EXPECT_EQ(length(x[0]), 0);
     EXPECT_NEAR(x[1].x, 1, 1e-15);

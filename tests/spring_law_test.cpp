@@ -168,22 +168,14 @@ TEST(SetLaw, LeavesTheStiffnessAboveRestAndMakesRangesOfTheOthers)
         EXPECT_EQ(ranges[j].to, ends[j][1]);
         EXPECT_EQ(ranges[j].stiffness, cloth.springs.stiffness);
     }
-    EXPECT_EQ(cloth.springs.kind_count(), 6);
-    EXPECT_EQ(&cloth.springs.parameters(4), &ranges[2].stiffness);
-    EXPECT_EQ(&cloth.springs.parameters(5), &cloth.springs.isotropic_damping);
-    const bool damping[] = {false, true, false, false, false, true};
-    for (int kind = 0; kind < 6; ++kind) EXPECT_EQ(cloth.springs.is_damping(kind), damping[kind]);
-    SpringSet copy = cloth.springs;
-    set_parameters(copy, SpringParameters(6, std::vector<double>{1, 2}));
-    EXPECT_EQ(copy.ranges[1].stiffness, (std::vector<double>{1, 2}));
-    EXPECT_EQ(parameters_of(copy), SpringParameters(6, std::vector<double>{1, 2}));
-
+    EXPECT_EQ(cloth.springs.isotropic_damping, (std::vector<double>{0, 0}));
     set_law(cloth.springs, {});
-    EXPECT_EQ(cloth.springs.kind_count(), 2);
-    EXPECT_EQ(error_of([&] {
+    EXPECT_TRUE(cloth.springs.ranges.empty());
+    EXPECT_TRUE(cloth.springs.isotropic_damping.empty());
+    EXPECT_NE(error_of([&] {
                   set_law(cloth.springs, {{0.1, 0.1}, false});
-              }),
-              "springs: knots at strains 0.1, 0.1; they must be finite and ascend");
+              }).find("knots at strains 0.1, 0.1"),
+              std::string::npos);
 }
 
 TEST(LawErrors, AreNamed)
@@ -191,29 +183,31 @@ TEST(LawErrors, AreNamed)
     const auto changed = [](auto change) {
         Cloth cloth = chain_cloth(3, 1, 1, 20, 1);
         set_law(cloth.springs, {{0}, true});
-        cloth.errors = SpringErrors{SpringParameters(4, std::vector<double>{1, kInfinity}), 0.5};
+        cloth.errors = StandardErrors{ParameterValues(4, std::vector<double>{1, kInfinity}), 0.5};
         change(cloth);
         return error_of([&] { check_cloth(cloth, "a.json"); });
     };
     const double nan = std::nan("");
+    const auto expect = [&](const std::string& values, auto change) {
+        EXPECT_NE(changed(change).find(values), std::string::npos) << changed(change);
+    };
     EXPECT_EQ(changed([](Cloth&) {}), "(no error)");
-    EXPECT_EQ(changed([&](Cloth& c) { c.springs.ranges[0].to = nan; }),
-              "a.json: stiffness range 0 is from strain -inf to nan; ranges must ascend and lie "
-              "apart");
-    EXPECT_EQ(changed([](Cloth& c) { c.springs.ranges[0].stiffness.pop_back(); }),
-              "a.json: stiffness range 0 has 1 stiffnesses for 2 springs; give one each");
-    EXPECT_EQ(changed([](Cloth& c) { c.springs.ranges[0].stiffness[1] = kInfinity; }),
-              "a.json: spring 1 has stiffness in a range inf; it must be finite and not negative");
-    EXPECT_EQ(changed([](Cloth& c) { c.springs.isotropic_damping.pop_back(); }),
-              "a.json: 1 isotropic dampings for 2 springs; give one each, or none");
-    EXPECT_EQ(changed([](Cloth& c) { c.errors->parameters.pop_back(); }),
-              "a.json: standard errors of 3 kinds of parameters, but springs have 4; give all");
-    EXPECT_EQ(changed([](Cloth& c) { c.errors->parameters[3].pop_back(); }),
-              "a.json: 1 standard errors for 2 springs; give one each");
-    EXPECT_EQ(changed([&](Cloth& c) { c.errors->parameters[2][0] = nan; }),
-              "a.json: spring 0 has a standard error of nan; it must not be negative");
-    EXPECT_EQ(changed([](Cloth& c) { c.errors->force = kInfinity; }),
-              "a.json: force noise of inf N s^(1/2); it must be finite and not negative");
+    // Every complaint names the file, the parameter and the values.
+    expect("a.json: stiffness range 0 is from strain -inf to nan",
+           [&](Cloth& c) { c.springs.ranges[0].to = nan; });
+    expect("a.json: 2 springs, but 1 values of stiffness from strain -inf to 0",
+           [](Cloth& c) { c.springs.ranges[0].stiffness.pop_back(); });
+    expect("a.json: stiffness from strain -inf to 0 of spring 1 is inf",
+           [](Cloth& c) { c.springs.ranges[0].stiffness[1] = kInfinity; });
+    expect("a.json: 2 springs, but 1 values of isotropic damping",
+           [](Cloth& c) { c.springs.isotropic_damping.pop_back(); });
+    expect("a.json: standard errors of 3 parameters, but the cloth has 4",
+           [](Cloth& c) { c.errors->parameters.pop_back(); });
+    expect("a.json: 1 standard errors of isotropic damping for 2 springs",
+           [](Cloth& c) { c.errors->parameters[3].pop_back(); });
+    expect("the standard error of stiffness from strain -inf to 0 of spring 0 is nan",
+           [&](Cloth& c) { c.errors->parameters[2][0] = nan; });
+    expect("a.json: force noise of inf", [](Cloth& c) { c.errors->force = kInfinity; });
 }
 
 TEST(LawStability, CountsTheLargestStiffnessAndBothDashpots)

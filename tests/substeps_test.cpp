@@ -27,7 +27,7 @@ struct WindyClip {
         clips = {recorded(truth, 7, 4)};
         scene.options.device = Device::reference;
     }
-    SpringParameters parameters() const { return parameters_of(scene.cloth.springs); }
+    ParameterValues parameters() const { return parameters_of(scene.cloth); }
 };
 
 TEST(Substeps, AreThoseOfAMotionWithShorterSteps)
@@ -53,11 +53,11 @@ TEST(Substeps, GradientIsThatOfTheLoss)
     const auto gradient = batch.run(windy.clips, windy.parameters(), kAllTerms, true).gradient;
     for (const int kind : {0, 1}) {
         for (const std::size_t spring : {0u, 17u, 40u}) {
-            SpringParameters up = windy.parameters(), down = up;
+            ParameterValues up = windy.parameters(), down = up;
             const double h = 1e-5 * up[kind][spring];
             up[kind][spring] += h;
             down[kind][spring] -= h;
-            const auto loss = [&](const SpringParameters& parameters) {
+            const auto loss = [&](const ParameterValues& parameters) {
                 return batch.run(windy.clips, parameters, kAllTerms, false).loss.total;
             };
             // Central differences: rounding of 1e-16 L over h, and h^2 of the third derivative.
@@ -97,7 +97,7 @@ TEST(Substeps, FollowTheParameters)
 {
     const Cloth soft = handkerchief(1, 0.001), stiff = handkerchief(300, 0.02);
     const SimulationOptions step{1e-3, {}, Device::automatic};
-    const auto of = [](const Cloth& cloth) { return parameters_of(cloth.springs); };
+    const auto of = [](const Cloth& cloth) { return parameters_of(cloth); };
     BatchGradient cut(soft, step, 16, 1, Substeps{}), plain(soft, step, 16, 1);
     EXPECT_EQ(cut.substeps_for(of(soft)), laddered_substeps(soft, {}, 1e-3));
     EXPECT_EQ(cut.substeps_for(of(stiff)), laddered_substeps(stiff, {}, 1e-3));

@@ -103,11 +103,11 @@ TEST_P(WideTape, TakesNewParametersOfALaw)
         Scene scene = law_scene(100, 7);
         if (!isotropic) scene.cloth.springs.isotropic_damping.clear();
         Scene other = scene;
-        for (int kind = 0; kind < scene.cloth.springs.kind_count(); ++kind) {
-            for (double& value : other.cloth.springs.parameters(kind)) value *= 0.7 + 0.1 * kind;
+        for (int kind = 0; kind < learned_count(scene.cloth); ++kind) {
+            for (double& value : learned(other.cloth, kind)) value *= 0.7 + 0.1 * kind;
         }
         const auto tape = make(scene, kKeepLittle);
-        tape->set_parameters(parameters_of(other.cloth.springs));
+        tape->set_parameters(parameters_of(other.cloth));
         const Gradient gradient = tape_gradient(*tape, {{0, other}});
         expect_same_bits(gradient, alone(other, 0));
         EXPECT_GT(gradient_error(gradient, alone(scene, 0)), 0.1);
@@ -120,7 +120,7 @@ TEST_P(WideTape, GradientOfAllLanesIsTheSumOfEach)
     for (int lane = 0; lane < GetParam().width; ++lane) lanes[lane] = windy_scene(100, 1 + lane);
     const auto tape = make(lanes[0], kKeepAll);
     const Gradient together = tape_gradient(*tape, lanes);
-    Gradient sum(lanes[0].cloth.springs);
+    Gradient sum(lanes[0].cloth);
     for (const auto& [lane, scene] : lanes) add_to(sum, alone(scene, lane));
     // Each lane is summed by itself in float, the same bits alone and in company; over lanes and
     // flushes it goes on in double, with 29 bits to spare.
@@ -143,7 +143,7 @@ TEST_P(WideTape, LanesThatAreNotLoadedAddNothing)
     tape->begin(scene.steps);
     tape->load(1, scene.start, scene.handles);
     tape->advance(scene.steps);
-    Gradient with(scene.cloth.springs), without = with;
+    Gradient with(scene.cloth), without = with;
     for (const bool look : {true, false}) {
         tape->begin_back();
         for (int lane = 0; lane < lanes; ++lane) {
@@ -164,7 +164,7 @@ TEST_P(WideTape, LanesThatAreNotLoadedAddNothing)
     tape->begin_back();
     for (float& adjoint : tape->position_adjoint()) adjoint = 1;
     tape->retreat(scene.steps);
-    Gradient nothing(scene.cloth.springs);
+    Gradient nothing(scene.cloth);
     tape->add_gradient(nothing.kinds);
     EXPECT_EQ(largest_entry(nothing.kinds[0]), 0);
     EXPECT_EQ(largest_entry(nothing.kinds[1]), 0);
@@ -195,7 +195,7 @@ TEST_P(WideTape, TakesNewParameters)
     for (double& b : other.cloth.springs.damping) b *= 1.3;
     const auto tape = make(scene, kKeepAll);
     tape_gradient(*tape, {{0, scene}});
-    tape->set_parameters(parameters_of(other.cloth.springs));
+    tape->set_parameters(parameters_of(other.cloth));
     expect_same_bits(tape_gradient(*tape, {{0, other}}), alone(other, 0));
 }
 
@@ -291,7 +291,7 @@ TEST(ReferenceTape, TakesNewParameters)
     for (double& k : other.cloth.springs.stiffness) k *= 0.7;
     for (double& b : other.cloth.springs.damping) b *= 1.3;
     const auto tape = make_reference_tape(scene.cloth, scene.options, kKeepAll);
-    tape->set_parameters(parameters_of(other.cloth.springs));
+    tape->set_parameters(parameters_of(other.cloth));
     expect_same_bits(tape_gradient(*tape, {{0, other}}), reference_gradient(other));
     EXPECT_GT(gradient_error(reference_gradient(other), reference_gradient(scene)), 0.1);
 }

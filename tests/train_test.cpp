@@ -418,14 +418,14 @@ TEST(TrainLaw, RecoversEveryKindOfParameter)
         Diary diary;
         const TrainResult result = train(motion, options, nullptr, write_to(diary));
         const SpringSet& found = result.cloth.springs;
-        ASSERT_EQ(found.kind_count(), 4);
+        ASSERT_EQ(learned_count(result.cloth), 4);
         const double start[] = {30, 0.8, 30, logarithmic ? 0.008 : 0};
         // Along a spring both dashpots do the same, so damping is told apart last. Seen: 2.6.
         const double gain[] = {5, 2, 5, 5};
         for (int kind = 0; kind < 4; ++kind) {
             const std::vector<double> even(found.spring_count(), start[kind]);
-            const double before = rmse(even, truth.springs.parameters(kind));
-            const double after = rmse(found.parameters(kind), truth.springs.parameters(kind));
+            const double before = rmse(even, learned(truth, kind));
+            const double after = rmse(learned(result.cloth, kind), learned(truth, kind));
             EXPECT_GE(before / after, gain[kind])
                 << "kind " << kind << ", logarithmic " << logarithmic;
         }

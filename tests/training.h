@@ -97,7 +97,7 @@ inline void expect_same_bits(const TrainState& a, const TrainState& b)
 inline void expect_same_bits(const TrainResult& a, const TrainResult& b)
 {
     expect_same_bits(a.state, b.state);
-    EXPECT_EQ(parameters_of(a.cloth.springs), parameters_of(b.cloth.springs));
+    EXPECT_EQ(parameters_of(a.cloth), parameters_of(b.cloth));
     EXPECT_EQ(a.validation_rmse, b.validation_rmse);
 }
 

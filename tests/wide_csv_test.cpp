@@ -268,7 +268,7 @@ TEST_F(WideCsv, NamesWhatIsWrong)
                   ":3: column 1 ('t') is blank, but every row needs its time; fill it in or"
                   " remove the row");
     EXPECT_EQ(error("\xff\xfet"), name + ": is UTF-16; save it as UTF-8 or plain ASCII");
-    EXPECT_EQ(error("x\0y"s), name + ": is no text, but holds zero bytes; a CSV is needed");
+    EXPECT_EQ(error("x\0y"s), name + ": is not text: it holds zero bytes; a CSV is needed");
     EXPECT_EQ(error("1,2,3\n", "tall"),
               "layout 'tall': not known; give wide, long, blocks or auto");
     EXPECT_EQ(error_of([&] { open_csv_tracks(folder / "no.csv", {}); }),
@@ -297,7 +297,7 @@ TEST_F(WideCsv, NamesWrongColumns)
                   " x1,y1,z1,x2,... or frame,point,x,y,z");
     EXPECT_EQ(error("9,2,3,4\n1,2,3,4\n"),
               name +
-                  ": 4 columns, which is no multiple of 3, and column 1 does not ascend as"
+                  ": 4 columns, which is not a multiple of 3, and column 1 does not ascend as"
                   " frames or times do; x, y and z are needed for every point");
     EXPECT_EQ(error("1,2\n2,4\n"),
               name +

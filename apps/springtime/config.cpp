@@ -208,29 +208,4 @@ std::string merged_config(const Flags& flags, const std::vector<std::string>& wi
     return text;
 }
 
-std::string read_text(const std::string& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
-        throw Error("{}: cannot be read; give the path of a TOML file", path);
-    }
-    return text.str();
-}
-
-void write_text(const std::string& path, const std::string& text)
-{
-    const std::string part = path + ".part";
-    std::error_code status;
-    std::ofstream file(part, std::ios::binary);
-    file << text;
-    file.close();
-    if (file) {
-        std::filesystem::rename(part, path, status);
-        if (!status) return;
-    }
-    std::filesystem::remove(part, status);
-    throw Failure("{}: cannot be written; check permissions and free space, or name another", path);
-}
-
 }  // namespace springtime::app

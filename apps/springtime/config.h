@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "flags.h"
+#include "springtime/files.h"
 
 namespace springtime::app {
 
@@ -32,9 +33,5 @@ std::string text_setting(const std::string& toml, const std::string& key);
 
 // Quoted as TOML.
 std::string toml_text(const std::string& text);
-
-std::string read_text(const std::string& path);
-// Writes PATH.part and renames it: an interrupted write never destroys the last good file.
-void write_text(const std::string& path, const std::string& text);
 
 }  // namespace springtime::app

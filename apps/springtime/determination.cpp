@@ -18,23 +18,13 @@ Grid map_cells(const Cloth& cloth)
     return {along(cloth.grid->rows), along(cloth.grid->cols)};
 }
 
-std::vector<double> of_family(const Cloth& cloth, const std::vector<double>& values,
-                              SpringFamily family)
-{
-    std::vector<double> chosen;
-    for (std::size_t s = 0; s < values.size(); ++s) {
-        if (cloth.springs.family[s] == family) chosen.push_back(values[s]);
-    }
-    return chosen;
-}
-
-// By family, of one kind of parameter.
-Result families_result(const Cloth& cloth, const std::vector<double>& relative)
+// Of one parameter, by family.
+Result families_result(const Cloth& cloth, Element element, const std::vector<double>& relative)
 {
     Result result = Result::tree();
-    for (const SpringFamily family : kSpringFamilies) {
-        const std::vector<double> values = of_family(cloth, relative, family);
-        if (values.empty()) continue;
+    for (const auto& [name, members] : families_of(cloth, element)) {
+        std::vector<double> values;
+        for (const std::size_t e : members) values.push_back(relative[e]);
         const ErrorSummary summary = summary_of(values);
         Result row = Result::tree();
         row.add("springs", summary.count);
@@ -42,9 +32,29 @@ Result families_result(const Cloth& cloth, const std::vector<double>& relative)
         row.add("median", summary.median).percent();
         row.add("ninth_decile", summary.ninth_decile).percent();
         row.add("worst", summary.worst).percent();
-        result.add(std::string(name_of(family)), row);
+        result.add(std::string(name), row);
     }
     return result;
+}
+
+// The errors of all kinds of parameters that can be learned, whether the cloth has them or not.
+void add_errors(Result& result, const Cloth& cloth, const ParameterValues& relative)
+{
+    const std::vector<Parameter> parameters = learned_parameters(cloth);
+    for (const ParameterKind& kind : parameter_kinds()) {
+        if (!kind.learned) continue;
+        Result one, ranges = Result::list();
+        for (std::size_t k = 0; k < parameters.size(); ++k) {
+            if (parameters[k].kind != &kind) continue;
+            one = families_result(cloth, kind.element, relative[k]);
+            ranges.push(one);
+        }
+        if (kind.presence == ParameterPresence::per_range) {
+            result.add("ranges", ranges).unless_zero();
+        } else {
+            result.add(std::string(kind.name), one);
+        }
+    }
 }
 
 // Medians over the cells of the flat sheet, as rows.
@@ -103,7 +113,7 @@ std::vector<Experiment> ranked_experiments(const Cloth& cloth, const DesignOptio
 
 Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking)
 {
-    const SpringParameters known = known_errors(cloth);
+    const ParameterValues known = known_errors(cloth);
     Result experiments = Result::list(), result = Result::tree();
     for (const Experiment& experiment : ranking) {
         Result row = Result::tree();
@@ -128,7 +138,7 @@ Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking
 Result determination_result(const Cloth& cloth, const MotionReader* motion,
                             const CommonOptions& common)
 {
-    const SpringParameters relative = relative_errors(cloth);
+    const ParameterValues relative = relative_errors(cloth);
     DesignOptions design;
     std::vector<bool> held;
     std::vector<Experiment> ranking;
@@ -142,19 +152,10 @@ Result determination_result(const Cloth& cloth, const MotionReader* motion,
         note(common,
              "what to record next is not known: the noise of the force balance is stored as 0");
     }
-    Result result = Result::tree(), ranges = Result::list(), isotropic;
+    Result result = Result::tree();
     result.label("how well it is known: relative standard errors");
-    for (std::size_t j = 0; j < cloth.springs.ranges.size(); ++j) {
-        ranges.push(families_result(cloth, relative[2 + j]));
-    }
-    if (!cloth.springs.isotropic_damping.empty()) {
-        isotropic = families_result(cloth, relative[2 + cloth.springs.ranges.size()]);
-    }
     result.add("force_noise", cloth.errors->force, "N").data_only();
-    result.add("stiffness", families_result(cloth, relative[0]));
-    result.add("damping", families_result(cloth, relative[1]));
-    result.add("ranges", ranges).unless_zero();
-    result.add("isotropic_damping", isotropic);
+    add_errors(result, cloth, relative);
     result.add("map", map_result(cloth, relative[0]))
         .label("stiffness over the sheet, medians of cells [%], north at the top");
     result.add("unseen", unseen_result(cloth, held))

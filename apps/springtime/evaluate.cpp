@@ -24,7 +24,7 @@ struct EvaluateArguments {
 struct Evaluation {
     MotionError surrogate, nothing_moves, with_handles;
     std::optional<MotionError> homogeneous;
-    std::optional<ParameterError> parameters;
+    std::vector<ParameterError> parameters;  // empty without a truth
     std::size_t rollouts = 0, frames = 0;
     double frame_interval = 0;  // [s]
     std::vector<std::string> warnings, remarks;
@@ -124,7 +124,7 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, cons
     Evaluation result;
     if (!arguments.truth.empty()) {
         const Cloth truth = read_cloth(arguments.truth);
-        result.parameters = naming(arguments.truth, [&] { return parameter_error(cloth, truth); });
+        result.parameters = naming(arguments.truth, [&] { return parameter_errors(cloth, truth); });
     }
     result.rollouts = motion.frame_counts.size();
     result.frames =
@@ -158,28 +158,33 @@ Result result_of(const MotionError& error, double frame_interval)
     return result;
 }
 
-Result by_family(const std::map<std::string, double>& errors, const char* unit)
+Result by_family(const std::map<std::string, double>& errors, const std::string& unit)
 {
     Result result = Result::tree();
     for (const auto& [family, error] : errors) result.add(family, error, unit);
     return result;
 }
 
-void add_parameters(Result& result, const std::optional<ParameterError>& error)
+// Those of parameters that every spring has are there in any case: nothing without a truth.
+void add_parameters(Result& result, const std::vector<ParameterError>& errors)
 {
-    const auto all = [&](auto value) { return error ? Result(value(*error)) : Result(); };
-    result.add("stiffness_rmse", all([](auto& e) { return e.stiffness; }), "N/m")
-        .label("stiffness RMSE");
-    result.add("damping_rmse", all([](auto& e) { return e.damping; }), "N s/m")
-        .label("damping RMSE");
-    result
-        .add("stiffness_rmse_by_family",
-             all([](auto& e) { return by_family(e.stiffness_by_family, "N/m"); }))
-        .label("stiffness RMSE by family");
-    result
-        .add("damping_rmse_by_family",
-             all([](auto& e) { return by_family(e.damping_by_family, "N s/m"); }))
-        .label("damping RMSE by family");
+    for (const ParameterKind& kind : parameter_kinds()) {
+        const bool always = kind.presence == ParameterPresence::always;
+        Result all, families, list = Result::list();
+        for (const ParameterError& error : errors) {
+            if (error.kind != &kind) continue;
+            all = error.all;
+            families = by_family(error.by_family, std::string(kind.unit));
+            list.push(error.all);
+        }
+        if (!kind.learned || (!always && all.is_nothing())) continue;
+        const bool ranges = kind.presence == ParameterPresence::per_range;
+        result.add(fmt::format("{}_rmse", kind.name), ranges ? list : all, std::string(kind.unit))
+            .label(fmt::format("{} RMSE{}", kind.label, ranges ? " by range of strain" : ""));
+        if (ranges) continue;
+        result.add(fmt::format("{}_rmse_by_family", kind.name), families)
+            .label(fmt::format("{} RMSE by family", kind.label));
+    }
 }
 
 Result result_of(const EvaluateArguments& arguments, const Evaluation& found)

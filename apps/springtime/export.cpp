@@ -218,7 +218,7 @@ int run_export(const ExportArguments& arguments)
                                     ? export_cloth_file(arguments, file, format)
                                     : export_motion_file(arguments, file, format);
     print(arguments.common, result_of(report, format));
-    for (const std::string& text : report.remarks) note(arguments.common, text);
+    for (const std::string& text : report.remarks) note(arguments.common, with_flags(text));
     return kDone;
 }
 

@@ -254,21 +254,6 @@ int run_verb(CLI::App& root, const std::vector<Verb>& verbs, std::vector<std::st
     return verb ? verb->run() : kBadInput;
 }
 
-// Names of options in a message, `self_distance`, become flags.
-std::string with_flags(const std::string& message)
-{
-    std::string text;
-    for (std::size_t at = 0; at < message.size();) {
-        const std::size_t begin = message.find('`', at);
-        const std::size_t end = begin == std::string::npos ? begin : message.find('`', begin + 1);
-        if (end == std::string::npos) return text + message.substr(at);
-        text +=
-            message.substr(at, begin - at) + flag_of(message.substr(begin + 1, end - begin - 1));
-        at = end + 1;
-    }
-    return text;
-}
-
 }  // namespace
 
 std::string flag_of(const std::string& field)
@@ -283,6 +268,20 @@ std::string flag_of(const std::string& field)
     }
     std::replace(name.begin(), name.end(), '_', '-');
     return "--" + name;
+}
+
+std::string with_flags(const std::string& message)
+{
+    std::string text;
+    for (std::size_t at = 0; at < message.size();) {
+        const std::size_t begin = message.find('`', at);
+        const std::size_t end = begin == std::string::npos ? begin : message.find('`', begin + 1);
+        if (end == std::string::npos) return text + message.substr(at);
+        text +=
+            message.substr(at, begin - at) + flag_of(message.substr(begin + 1, end - begin - 1));
+        at = end + 1;
+    }
+    return text;
 }
 
 int run_program(const std::vector<AddVerb>& adders, const std::vector<std::string>& arguments)

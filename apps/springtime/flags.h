@@ -90,5 +90,7 @@ int run_program(const std::vector<AddVerb>& verbs, const std::vector<std::string
 
 // The flag of an option of the library: "self_distance" is --self-distance.
 std::string flag_of(const std::string& field);
+// Names of options in a message of the library, `self_distance`, become flags.
+std::string with_flags(const std::string& message);
 
 }  // namespace springtime::app

@@ -21,6 +21,8 @@ struct ImportArguments {
     std::vector<std::string> files;
     std::string out = "motion.h5", grid, rest, rest_unit = "auto", unit = "auto",
                 velocities = "estimate";
+    long rest_frame = -1;
+    double length = 0, width = 0, fps = 0, from = 0, until = 0;  // 0: not given
     bool raw_handles = false, overwrite = false;
     bool rest_given = false;  // on the command line, not in a file beside the data
     std::optional<Flags> flags;
@@ -59,9 +61,14 @@ std::string beside_the_data(const std::vector<std::string>& given)
     return fs::is_regular_file(common) ? common.string() : std::string();
 }
 
-double unit_from(const std::string& text, const char* flag)
+std::optional<double> unless_zero(double value)
 {
-    if (text == "auto") return 0;
+    return value == 0 ? std::nullopt : std::optional(value);
+}
+
+std::optional<double> unit_from(const std::string& text, const char* flag)
+{
+    if (text == "auto") return std::nullopt;
     for (const auto& [name, metres] :
          {std::pair{"m", 1.0}, std::pair{"cm", 0.01}, std::pair{"mm", 0.001},
           std::pair{"in", 0.0254}, std::pair{"ft", 0.3048}}) {
@@ -91,6 +98,12 @@ ImportOptions options_from(const ImportArguments& arguments)
     options.rest = rest_from(arguments);
     options.rest_unit = unit_from(arguments.rest_unit, "--rest-unit");
     options.unit = unit_from(arguments.unit, "--unit");
+    if (arguments.rest_frame >= 0) options.rest_frame = std::size_t(arguments.rest_frame);
+    options.length = unless_zero(arguments.length);
+    options.width = unless_zero(arguments.width);
+    options.frame_rate = unless_zero(arguments.fps);
+    options.from = unless_zero(arguments.from);
+    options.until = unless_zero(arguments.until);
     options.environment = environment_from(arguments.environment, {});
     options.file_velocities = arguments.velocities == "file";
     options.smooth_handles = !arguments.raw_handles;
@@ -118,7 +131,9 @@ int run_import(const ImportArguments& arguments)
     const ImportReport report =
         import_motion(files, arguments.out, options, show_progress(arguments.common.quiet));
     print(arguments.common, import_result(report, arguments.out));
-    for (const std::string& text : report.warnings) note(arguments.common, "warning: " + text);
+    for (const std::string& text : report.warnings) {
+        note(arguments.common, "warning: " + with_flags(text));
+    }
     return kDone;
 }
 
@@ -138,13 +153,12 @@ void add_layout_flags(const Flags& flags, ImportArguments& arguments)
     rare.add("--rest-unit", arguments.rest_unit,
              "What 1 in that OBJ or PLY file means, as --unit; auto: as in the files, or as fits "
              "the points");
-    rare.add("--rest-frame", arguments.run.rest_frame,
+    rare.add("--rest-frame", arguments.rest_frame,
              "Without --grid and --rest: the frame that is laid out flat; -1: the first that shows "
              "every point");
-    flags.add("--length", arguments.run.length,
+    flags.add("--length", arguments.length,
               "Length of the sheet, along the rows [m]; 0: as laid out flat");
-    flags.add("--width", arguments.run.width,
-              "Width of the sheet, along the columns [m]; 0: likewise");
+    flags.add("--width", arguments.width, "Width of the sheet, along the columns [m]; 0: likewise");
     flags.add("--mass", arguments.run.mass, "Mass of the whole cloth [kg]");
 }
 
@@ -173,11 +187,10 @@ void add_file_flags(const Flags& flags, ImportArguments& arguments)
     flags.add("--up", arguments.run.up,
               "Axis of the file that points up: x, y, z, -x, -y or -z; empty: as the format has "
               "it, or y");
-    flags.add("--fps", arguments.run.frame_rate,
+    flags.add("--fps", arguments.fps,
               "Frames per second, of a file without times, or to resample to; 0: as the file says");
-    rare.add("--from", arguments.run.from, "Begin this long after the first frame [s]");
-    rare.add("--until", arguments.run.until,
-             "End this long after the first frame [s]; 0: at the last");
+    rare.add("--from", arguments.from, "Begin this long after the first frame [s]");
+    rare.add("--until", arguments.until, "End this long after the first frame [s]; 0: at the last");
     rare.add("--layout", arguments.run.csv_layout,
              "Of a CSV file: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z), blocks (all "
              "x, all y, all z)")

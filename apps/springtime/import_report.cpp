@@ -1,4 +1,5 @@
 #include "import_report.h"
+#include "flags.h"
 
 namespace springtime::app {
 
@@ -18,10 +19,10 @@ void add_count(Result& result, const char* name, std::size_t count, const char* 
     result.add(name, count).label(label).unless_zero();
 }
 
-Result outliers_result(const ImportReport& report, const TakeReport& take)
+Result outliers_result(const ImportReport& report, const RecordingReport& recording)
 {
     Result outliers = Result::list();
-    for (const Outlier& outlier : take.outliers) {
+    for (const Outlier& outlier : recording.outliers) {
         Result row = Result::tree();
         row.add("frame", outlier.frame);
         row.add("landmark", outlier.landmark).data_only();
@@ -32,49 +33,55 @@ Result outliers_result(const ImportReport& report, const TakeReport& take)
     return outliers.first(3).unless_zero();
 }
 
-void add_resampling(Result& result, const TakeReport& take)
+void add_resampling(Result& result, const RecordingReport& recording)
 {
-    result.add("resampled", take.resampled)
+    result.add("resampled", recording.resampled)
         .label("resampled by cubics through the four nearest frames")
         .unless_zero();
-    result.add("another_rate", take.another_rate).label("to another frame rate").unless_zero();
-    result.add("uneven", take.uneven).label("because time stamps are uneven").unless_zero();
-    Result& rate = result.add("file_rate", take.file_rate, "1/s").label("frame rate of the file");
-    if (!take.resampled) rate.data_only();
-    Result& jitter = result.add("jitter", take.jitter, "frames").label("unevenness of time stamps");
-    if (!take.uneven) jitter.data_only();
+    result.add("another_rate", recording.another_rate).label("to another frame rate").unless_zero();
+    result.add("uneven", recording.uneven).label("because time stamps are uneven").unless_zero();
+    Result& rate =
+        result.add("file_rate", recording.file_rate, "1/s").label("frame rate of the file");
+    if (!recording.resampled) rate.data_only();
+    Result& jitter =
+        result.add("jitter", recording.jitter, "frames").label("unevenness of time stamps");
+    if (!recording.uneven) jitter.data_only();
 }
 
-Result take_result(const ImportReport& report, const TakeReport& take)
+Result recording_result(const ImportReport& report, const RecordingReport& recording)
 {
     Result result = Result::tree();
-    result.label(fmt::format("{} ({})", take.source, take.format));
-    result.add("source", take.source).data_only();
-    result.add("format", take.format).data_only();
-    result.add("frames_read", take.frames_read);
-    result.add("frames", take.frame_count).label("frames written");
-    add_count(result, "duplicates", take.duplicates, "frames that repeat the one before: dropped");
-    add_count(result, "backward", take.backward,
+    result.label(fmt::format("{} ({})", recording.source, recording.format));
+    result.add("source", recording.source).data_only();
+    result.add("format", recording.format).data_only();
+    result.add("frames_read", recording.frames_read);
+    result.add("frames", recording.frame_count).label("frames written");
+    add_count(result, "duplicates", recording.duplicates,
+              "frames that repeat the one before: dropped");
+    add_count(result, "backward", recording.backward,
               "frames that come no later than one before: dropped");
-    add_count(result, "trimmed", take.trimmed, "frames at the ends that show no point: left out");
-    add_count(result, "lost", take.lost, "frames absent from the file, or dropped: gaps now");
-    add_count(result, "empty", take.empty, "frames that show no point: gaps");
-    add_resampling(result, take);
-    add_count(result, "missing", take.missing, "times that a point is not seen: gaps");
-    add_count(result, "outlier_count", take.outlier_count,
+    add_count(result, "trimmed", recording.trimmed,
+              "frames at the ends that show no point: left out");
+    add_count(result, "lost", recording.lost, "frames absent from the file, or dropped: gaps now");
+    add_count(result, "empty", recording.empty, "frames that show no point: gaps");
+    add_resampling(result, recording);
+    add_count(result, "missing", recording.missing, "times that a point is not seen: gaps");
+    add_count(result, "outlier_count", recording.outlier_count,
               report.outliers_kept ? "outliers: kept" : "outliers: gaps now");
-    result.add("smoothing", take.smoothing, "m")
+    result.add("smoothing", recording.smoothing, "m")
         .label("driven paths smoothed by quadratics through five frames, rms change")
         .unless_zero();
-    add_count(result, "bridged", take.bridged,
+    add_count(result, "bridged", recording.bridged,
               "times that a driven point is missing: its path goes straight through");
-    add_count(result, "longest_bridge", take.longest_bridge, "frames of the longest such gap");
-    result.add("late", take.late).data_only();
-    result.add("pin_motion", take.pin_motion, "m")
+    add_count(result, "longest_bridge", recording.longest_bridge, "frames of the longest such gap");
+    result.add("late", recording.late).data_only();
+    result.add("pin_motion", recording.pin_motion, "m")
         .label("pinned points stand at their median position, seen rms from it")
         .unless_zero();
-    result.add("outliers", outliers_result(report, take)).label("the first outliers");
-    result.add("remarks", take.remarks).unless_zero();
+    result.add("outliers", outliers_result(report, recording)).label("the first outliers");
+    std::vector<std::string> remarks;
+    for (const std::string& remark : recording.remarks) remarks.push_back(with_flags(remark));
+    result.add("remarks", remarks).unless_zero();
     return result;
 }
 
@@ -83,8 +90,9 @@ Result take_result(const ImportReport& report, const TakeReport& take)
 Result import_result(const ImportReport& report, const std::string& out)
 {
     const MotionHeader& header = report.header;
-    Result takes = Result::list(), result = Result::tree();
-    for (const TakeReport& take : report.takes) takes.push(take_result(report, take));
+    Result recordings = Result::list(), result = Result::tree();
+    for (const RecordingReport& recording : report.recordings)
+        recordings.push(recording_result(report, recording));
     result.label(out);
     result.add("out", out).data_only();
     result.add("landmarks", header.landmark_count());
@@ -112,7 +120,7 @@ Result import_result(const ImportReport& report, const std::string& out)
     result.add("labels", report.labels).data_only();
     result.add("velocities", header.velocities).label("velocities stored");
     result.add("gaps", header.gaps);
-    result.add("takes", takes).label("recordings");
+    result.add("takes", recordings).label("recordings");
     result.add("warnings", report.warnings).data_only();
     return result;
 }

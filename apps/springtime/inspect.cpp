@@ -39,7 +39,7 @@ Range range_of(const std::vector<double>& values)
     return range;
 }
 
-Result result_of(const Range& range, const char* unit)
+Result result_of(const Range& range, const std::string& unit)
 {
     if (range.count == 0) return {};
     Result result = Result::tree();
@@ -51,7 +51,7 @@ Result result_of(const Range& range, const char* unit)
 
 // How many values lie in each of twelve equal parts of their range; nothing when all are the same
 // to the digits that are shown.
-Result histogram_of(const std::vector<double>& values, const Range& range, const char* unit)
+Result histogram_of(const std::vector<double>& values, const Range& range, const std::string& unit)
 {
     const double spread = range.high - range.low;
     if (range.count == 0 || spread <= 1e-3 * std::abs(range.high)) return {};
@@ -73,7 +73,7 @@ Result histogram_of(const std::vector<double>& values, const Range& range, const
     return table;
 }
 
-Result result_of(const std::vector<double>& values, const char* unit)
+Result result_of(const std::vector<double>& values, const std::string& unit)
 {
     const Range range = range_of(values);
     Result result = result_of(range, unit);
@@ -90,28 +90,6 @@ Result families_of(const Cloth& cloth)
     return result.unless_zero();
 }
 
-Result result_of(const TriangleSet& triangles)
-{
-    if (triangles.triangle_count() == 0) return {};
-    Result result = Result::tree();
-    result.add("count", triangles.triangle_count());
-    result.add("damping_kind", name_of(triangles.damping_kind)).label("damping against");
-    result.add("shear_stiffness", result_of(triangles.shear_stiffness, "N/m"));
-    result.add("area_stiffness", result_of(triangles.area_stiffness, "N/m"));
-    result.add("damping", result_of(triangles.damping, "N s/m"));
-    return result;
-}
-
-Result result_of(const HingeSet& hinges)
-{
-    if (hinges.hinge_count() == 0) return {};
-    Result result = Result::tree();
-    result.add("count", hinges.hinge_count());
-    result.add("stiffness", result_of(hinges.stiffness, "N m"));
-    result.add("damping", result_of(hinges.damping, "N m s"));
-    return result;
-}
-
 // An end at infinity is not a number.
 Result ranges_of(const SpringSet& springs)
 {
@@ -125,6 +103,34 @@ Result ranges_of(const SpringSet& springs)
         all.push(one);
     }
     return all.unless_zero();
+}
+
+// All kinds of parameters of an element by name, whether the cloth has them or not.
+void add_parameters(Result& result, const Cloth& cloth, Element element)
+{
+    for (const ParameterKind& kind : parameter_kinds()) {
+        if (kind.element != element) continue;
+        if (kind.presence == ParameterPresence::per_range) {
+            result.add("ranges", ranges_of(cloth.springs)).label("stiffness in ranges of strain");
+            continue;
+        }
+        const std::vector<double>& values = values_of(cloth, Parameter{&kind, 0, 0});
+        result.add(std::string(kind.name), result_of(values, std::string(kind.unit)));
+    }
+}
+
+// Triangles or hinges; nothing where there are none.
+Result elements_of(const Cloth& cloth, Element element)
+{
+    const std::size_t count = element_count(cloth, element);
+    if (count == 0) return {};
+    Result result = Result::tree();
+    result.add("count", count);
+    if (element == Element::triangle) {
+        result.add("damping_kind", name_of(cloth.triangles.damping_kind)).label("damping against");
+    }
+    add_parameters(result, cloth, element);
+    return result;
 }
 
 Result result_of(const Sheet& sheet)
@@ -147,12 +153,9 @@ void add_cloth(Result& result, const Cloth& cloth)
     result.add("largest_stable_step", largest_stable_step(cloth, {}), "s");
     result.add("sheet", result_of(cloth.sheet));
     result.add("families", families_of(cloth)).label("springs by family");
-    result.add("stiffness", result_of(springs.stiffness, "N/m"));
-    result.add("ranges", ranges_of(springs)).label("stiffness in other ranges of strain");
-    result.add("damping", result_of(springs.damping, "N s/m"));
-    result.add("isotropic_damping", result_of(springs.isotropic_damping, "N s/m"));
-    result.add("triangles", result_of(cloth.triangles));
-    result.add("hinges", result_of(cloth.hinges));
+    add_parameters(result, cloth, Element::spring);
+    result.add("triangles", elements_of(cloth, Element::triangle));
+    result.add("hinges", elements_of(cloth, Element::hinge));
 }
 
 // A cloth as a file of its own or in the folder of a run, with what is known of its making.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,37 +14,52 @@
 #include "springtime/geometry.h"
 #include "springtime/vec3.h"
 
+// A cloth: its flat rest shape, its particles, and the elements that join them. From top to bottom:
+// the sheet, numbers that vary over it, springs, triangles, hinges, the cloth itself, its
+// parameters by name, functions that build a cloth, and functions that ask about one.
 namespace springtime {
 
-// The flat rest shape: a rectangle. u runs along the length (west to east, columns of a grid),
-// v along the width (north to south, rows of a grid); the origin is the north-west corner.
+// ---- The sheet
+
+// The flat rest shape: a rectangle. u runs along the length (west to east, the columns of a grid)
+// and v along the width (north to south, the rows of a grid). The origin is the north-west corner.
 struct Sheet {
-    double length = 15.5;  // [m]
-    double width = 15.5;   // [m]
-    double mass = 102.4;   // [kg]; 0.1 kg for each of 32 x 32 particles
+    double length = 0;  // [m]
+    double width = 0;   // [m]
+    double mass = 0;    // [kg], of the whole sheet
 };
 
 // Throws Error unless all three are finite and positive.
 void check_sheet(const Sheet& sheet);
 
-// A rectangle of values, row 0 at the north edge of the sheet.
+// Particle r * cols + c lies in row r and column c.
+struct Grid {
+    int rows = 0, cols = 0;
+};
+
+// The points of a regular grid over the sheet, row by row from the north-west corner.
+std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid);
+
+// ---- Numbers that vary over the sheet
+
+// A rectangle of values. Row 0 lies at the north edge of the sheet.
 struct ValueMap {
     int rows = 0, cols = 0;
     std::vector<double> values;  // rows x cols
 };
 
-// A number that varies over the sheet, painted in layers: each layer covers a region of the unit
-// square (u to the east, v to the south) and either sets the value there or multiplies it.
+// A number that varies over the sheet. It is painted in layers: each layer covers a region of the
+// unit square (u to the east, v to the south) and either sets the value there or multiplies it.
 class MaterialField {
   public:
     struct Range {
         double from = 0, to = 1;
     };
-    // Bands of the full height, by their range of u.
+    // Bands of the full height, each by its range of u.
     struct ColumnStripes {
         std::vector<Range> bands;
     };
-    // Bands of the full length, by their range of v.
+    // Bands of the full length, each by its range of v.
     struct RowStripes {
         std::vector<Range> bands;
     };
@@ -55,7 +71,7 @@ class MaterialField {
         int count = 8;
     };
     struct Everywhere {};
-    // Values themselves, interpolated bilinearly between cell centres.
+    // The values of a map, interpolated bilinearly between cell centres.
     struct Map {
         ValueMap map;
     };
@@ -64,7 +80,7 @@ class MaterialField {
     struct Layer {
         Region region;
         double value = 1;         // a Map multiplies its values by this
-        bool multiplies = false;  // scale what lies beneath instead of replacing it
+        bool multiplies = false;  // scales the layers beneath instead of replacing them
     };
 
     static MaterialField uniform(double value);
@@ -76,15 +92,17 @@ class MaterialField {
     std::vector<Layer> layers_;
 };
 
-// Reads a map file for a `map` layer: values scaled to [low, high] for an image, as they stand for
-// a table of numbers (then low and high are not given).
-using MapReader =
-    std::function<ValueMap(const std::string& path, const MaterialField::Range* range)>;
+// Reads the file of a `map` layer. An image is scaled to `range`, from black to white. A table of
+// numbers is taken as it is, and then there is no range.
+using MapReader = std::function<ValueMap(const std::string& path,
+                                         const std::optional<MaterialField::Range>& range)>;
 
 // Parses the text form, layers separated by ';', for example
 //   "25; columns 0.10-0.30 0.70-0.90 = 50; patch 0.34-0.66 0.34-0.66 = x4"
-// The grammar is in docs/materials.md. Throws Error with the offending layer.
+// docs/materials.md has the grammar. Throws Error that quotes the wrong layer.
 MaterialField parse_material(std::string_view text, const MapReader& read_map);
+
+// ---- Springs
 
 enum class SpringFamily : std::uint8_t { structural, diagonal, antidiagonal, bending };
 inline constexpr std::array kSpringFamilies{SpringFamily::structural, SpringFamily::diagonal,
@@ -98,62 +116,45 @@ struct StiffnessRange {
     std::vector<double> stiffness;  // [N/m], one per spring
 };
 
-// Numbers for every spring, kind by kind in the order of SpringSet::parameters.
-using SpringParameters = std::vector<std::vector<double>>;
-
-// Parallel arrays, one entry per spring.
+// Parallel arrays, one entry per spring. parameter_kinds() describes those that are parameters.
 struct SpringSet {
     std::vector<std::array<int, 2>> ends;  // particle indices
     std::vector<SpringFamily> family;
     std::vector<double> rest_length;        // [m]
-    std::vector<double> stiffness;          // [N/m], wherever no range says otherwise
+    std::vector<double> stiffness;          // [N/m], outside of all ranges
     std::vector<double> damping;            // [N s/m], along the spring
-    std::vector<StiffnessRange> ranges{};   // ascending, apart
-    std::vector<double> isotropic_damping;  // [N s/m], against all relative velocity; may be empty
+    std::vector<StiffnessRange> ranges{};   // in ascending order, without overlap
+    std::vector<double> isotropic_damping;  // [N s/m], in all directions; empty: there is none
 
     std::size_t spring_count() const { return ends.size(); }
-    // Kinds of parameters: stiffness, damping, the stiffness of each range, isotropic damping. The
-    // force is linear in all of them.
-    int kind_count() const;
-    std::vector<double>& parameters(int kind);
-    const std::vector<double>& parameters(int kind) const;
-    bool is_damping(int kind) const;
 };
-
-SpringParameters parameters_of(const SpringSet& springs);
-void set_parameters(SpringSet& springs, const SpringParameters& parameters);
 
 // What springs can do beyond one stiffness and a dashpot along themselves.
 struct SpringLaw {
-    // Strains at which the stiffness changes, ascending; {0} keeps tension and compression apart.
+    // Strains at which the stiffness changes, in ascending order. {0} gives tension and compression
+    // a stiffness each.
     std::vector<double> knots;
     bool isotropic = false;  // a second dashpot, against all relative velocity
 };
 
-// Makes springs follow a law: every range begins with the stiffness there is, an isotropic dashpot
-// with zero. The stiffness just above rest is `stiffness`, the others are ranges.
+// Makes springs follow a law. Every range begins with the stiffness that the springs have, and an
+// isotropic dashpot with zero. `stiffness` is that just above rest; the others are ranges.
 void set_law(SpringSet& springs, const SpringLaw& law);
 
-// How well springs are known.
-struct SpringErrors {
-    // Standard errors, kind by kind; infinite where the motion said nothing.
-    SpringParameters parameters;
-    // Noise of the force balance they were identified from, as a density. [N s^(1/2)]
-    double force = 0;
-};
+// ---- Triangles and hinges
 
-// What the damping of a triangle works against.
+// What the damping of a triangle resists.
 enum class TriangleDamping : std::uint8_t {
-    deformation,  // every change of the deformation gradient: the common form; it also slows a
-                  // rigid rotation, as if the sheet turned in syrup
+    deformation,  // every change of the deformation gradient: the common form. It also slows a
+                  // rigid rotation, as if the sheet turned in syrup.
     strain,       // the rate of strain alone: a sheet that turns rigidly turns for ever
 };
 inline constexpr std::array kTriangleDampings{TriangleDamping::deformation,
                                               TriangleDamping::strain};
 std::string_view name_of(TriangleDamping damping);
 
-// Parallel arrays, one entry per triangle. Numbers are per length or area of the sheet, so they do
-// not depend on the size of the mesh. The rest shape is the flat one.
+// Parallel arrays, one entry per triangle. The numbers are per length or area of the sheet, so they
+// do not depend on the size of the mesh. The rest shape is flat.
 struct TriangleSet {
     std::vector<std::array<int, 3>> corners;  // particle indices, all turning the same way
     std::vector<double> shear_stiffness;      // mu [N/m]
@@ -164,8 +165,8 @@ struct TriangleSet {
     std::size_t triangle_count() const { return corners.size(); }
 };
 
-// Parallel arrays, one entry per interior edge of the mesh: it resists folding, and is flat at
-// rest.
+// Parallel arrays, one entry per interior edge of the mesh. A hinge resists folding along its edge
+// and is flat at rest.
 struct HingeSet {
     // The two ends of the edge, then the corners across it: the triangles are (0, 1, 2) and
     // (1, 0, 3).
@@ -176,61 +177,132 @@ struct HingeSet {
     std::size_t hinge_count() const { return corners.size(); }
 };
 
-struct Grid {
-    int rows = 0, cols = 0;
+// ---- The cloth
+
+// Numbers for the learned parameters of a cloth: one array for each of learned_parameters(), with
+// one number per element.
+using ParameterValues = std::vector<std::vector<double>>;
+
+// How well the parameters of an identified cloth are known.
+struct StandardErrors {
+    ParameterValues parameters;  // infinite where the motion said nothing
+    double force = 0;            // density of the noise in the force balance [N s^(1/2)]
 };
 
-// Particles and elements with their parameters; constant while it runs. A surrogate is a cloth of
-// springs, a finite-element sheet one of triangles and hinges.
+// Particles and elements with their parameters. It is constant while it runs. A surrogate is a
+// cloth of springs; a finite-element sheet is a cloth of triangles and hinges.
 struct Cloth {
     Sheet sheet;
-    std::optional<Grid>
-        grid;  // set when particle r * cols + c is row r, column c of a regular grid
+    std::optional<Grid> grid;      // set when the particles form a regular grid
     std::vector<SheetPoint> rest;  // one per particle
     std::vector<double> mass;      // [kg], one per particle
     SpringSet springs;
     TriangleSet triangles{};
     HingeSet hinges{};
-    std::optional<SpringErrors> errors{};  // of an identified cloth
+    std::optional<StandardErrors> errors{};  // of an identified cloth
 
     std::size_t particle_count() const { return rest.size(); }
 };
 
-// Throws Error naming `source` unless the arrays agree, indices are in range and numbers usable.
+// Throws Error naming `source` unless the arrays have matching sizes, indices are in range and
+// numbers are valid.
 void check_cloth(const Cloth& cloth, std::string_view source);
 
-// The points of a regular grid over the sheet, row by row from the north-west corner.
-std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid);
+// ---- Parameters by name
 
+// The element that a parameter belongs to.
+enum class Element : std::uint8_t { spring, triangle, hinge };
+inline constexpr std::array kElements{Element::spring, Element::triangle, Element::hinge};
+std::string_view name_of(Element element);
+std::size_t element_count(const Cloth& cloth, Element element);
+
+enum class ParameterRole : std::uint8_t {
+    stiffness,  // resists deformation
+    damping,    // resists the rate of deformation
+};
+
+enum class ParameterPresence : std::uint8_t {
+    always,     // every element has it
+    optional,   // all elements of a cloth have it, or none
+    per_range,  // a spring has it once for each range of strain
+};
+
+// A kind of parameter: elements have one number of each of their kinds. Simulation, learning, files
+// and printing loop over the table of kinds. A new kind needs its array in the element set above,
+// its row in the table, and its term in the formula of the element.
+struct ParameterKind {
+    std::string_view name;   // in files and results: "isotropic_damping"
+    std::string_view label;  // for people: "isotropic damping"
+    std::string_view unit;   // "N s/m"
+    Element element;
+    ParameterRole role;
+    ParameterPresence presence;
+    double lower_bound;        // the smallest valid value
+    bool learned;              // the force is linear in it, and its gradient is known
+    int file_version;          // of the first cloth files that have it
+    std::string_view meaning;  // one sentence
+    // The array of a cloth; `range` counts for ParameterPresence::per_range alone.
+    std::vector<double>& (*values)(Cloth& cloth, std::size_t range);
+};
+
+// The table. The kinds of an element come in the order in which its formula takes them.
+std::span<const ParameterKind> parameter_kinds();
+
+// One array of parameters that a cloth has.
+struct Parameter {
+    const ParameterKind* kind;
+    std::size_t range;  // index into SpringSet::ranges, for ParameterPresence::per_range
+    // Its number among all parameters that the formula of its element takes, whether the cloth has
+    // them or not.
+    std::size_t slot;
+
+    bool is_damping() const { return kind->role == ParameterRole::damping; }
+    bool in_range() const { return kind->presence == ParameterPresence::per_range; }
+};
+
+// The parameters of one type of element, in the order of the table; those of all elements that a
+// cloth has; and those of them that can be learned.
+std::vector<Parameter> parameters_in(const Cloth& cloth, Element element);
+std::vector<Parameter> parameters_in(const Cloth& cloth);
+std::vector<Parameter> learned_parameters(const Cloth& cloth);
+
+std::vector<double>& values_of(Cloth& cloth, const Parameter& parameter);
+const std::vector<double>& values_of(const Cloth& cloth, const Parameter& parameter);
+
+// For people: "stiffness from strain 0.1 to inf".
+std::string label_of(const Cloth& cloth, const Parameter& parameter);
+
+// Elements whose parameters are compared with each other: springs of one family, or all elements of
+// another type.
+struct ElementFamily {
+    std::string_view name;  // "structural"
+    std::vector<std::size_t> members;
+};
+// The families that have members.
+std::vector<ElementFamily> families_of(const Cloth& cloth, Element element);
+
+// The values of all learned parameters.
+ParameterValues parameters_of(const Cloth& cloth);
+void set_parameters(Cloth& cloth, const ParameterValues& values);
+
+// ---- Builders
+
+// A grid of springs. By default it has all four families.
 struct GridOptions {
-    int rows = 32, cols = 32;
+    int rows = 0, cols = 0;
     bool structural = true, diagonal = true, antidiagonal = true, bending = true;
 };
 
-// A regular grid over the sheet with uniform particle mass. A spring takes the value of the
+// A regular grid over the sheet. All particles have the same mass. A spring takes the value of the
 // material fields at its midpoint.
 Cloth make_grid_cloth(const Sheet& sheet, const GridOptions& options,
                       const MaterialField& stiffness, const MaterialField& damping);
-
-// The value of a material field at the midpoint of every spring.
-std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field);
-
-// The smallest distance at rest between two particles that an element joins. [m]
-double smallest_spacing(const Cloth& cloth);
-
-// The particles within `radius` of a point of the flat sheet, or the nearest one where there are
-// none.
-std::vector<int> particles_within(const Cloth& cloth, const SheetPoint& center, double radius);
-
-// The particles a name stands for: corner-nw, corner-ne, corner-sw, corner-se, edge-north,
-// edge-south, edge-west, edge-east, center, particle:INDEX or grid:ROW,COL.
-std::vector<int> particles_named(const Cloth& cloth, std::string_view name);
 
 // A triangle mesh of a flat sheet.
 struct SheetMesh {
     std::vector<SheetPoint> points;             // [m]
     std::vector<std::array<int, 3>> triangles;  // all turning the same way
-    std::optional<Grid> grid;                   // set when the points are those of a regular grid
+    std::optional<Grid> grid;                   // set when the points form a regular grid
 };
 
 // How the cells of a grid are cut into triangles.
@@ -244,14 +316,25 @@ std::string_view name_of(MeshCut cut);
 // rows x cols points over the sheet.
 SheetMesh make_grid_mesh(const Sheet& sheet, const Grid& grid, MeshCut cut);
 
-// Throws Error naming `source` unless the mesh is one sound sheet: indices in range, no triangle
+// Throws Error naming `source` unless the mesh is one valid sheet: indices in range, no triangle
 // without area, none upside down, no edge with more than two triangles, no point without one.
 void check_mesh(const SheetMesh& mesh, std::string_view source);
 
-// Of all triangles together. [m^2]
+// The area of all triangles together. [m^2]
 double mesh_area(const SheetMesh& mesh);
 
-// What a finite-element sheet is made of, per length and area, so that the same sheet can be cut
+// Turns a flat mesh in space into one of a sheet, moved so that the smallest u and v are zero. A
+// level mesh keeps its x as u and its z as v. A mesh that stands in the xy plane keeps x as u, and
+// -y becomes v, so that north is up. In any other plane, u runs along the longer side of the
+// smallest rectangle around the mesh, in the direction that leads more towards +x; v is such that
+// triangles turn as those of make_grid_mesh() do when seen from their front. Throws Error naming
+// `source` when the mesh is not flat, or not a valid sheet (check_mesh).
+SheetMesh sheet_mesh(const TriangleMesh& mesh, std::string_view source);
+
+// The rectangle around a mesh that begins at zero.
+Sheet sheet_around(const SheetMesh& mesh, double mass);
+
+// The material of a finite-element sheet, per length and area, so that the same sheet can be cut
 // into meshes of any size.
 struct MeshMaterial {
     MaterialField shear_stiffness = MaterialField::uniform(300);  // mu [N/m]
@@ -263,22 +346,27 @@ struct MeshMaterial {
 };
 
 // A cloth of triangles and hinges. A triangle takes the material at its centroid, a hinge at the
-// middle of its edge; every triangle gives a third of its mass to each corner. Points must lie
+// middle of its edge. Every triangle gives a third of its mass to each corner. The points must lie
 // within the sheet.
 Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMaterial& material);
 
+// ---- Queries
+
+// The value of a material field at the midpoint of every spring.
+std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field);
+
+// The smallest distance at rest between two particles that an element joins. [m]
+double smallest_spacing(const Cloth& cloth);
+
+// The particles within `radius` of a point of the flat sheet, or the nearest particle when there
+// are none.
+std::vector<int> particles_within(const Cloth& cloth, const SheetPoint& center, double radius);
+
+// The particles that a name stands for: corner-nw, corner-ne, corner-sw, corner-se, edge-north,
+// edge-south, edge-west, edge-east, center, particle:INDEX or grid:ROW,COL.
+std::vector<int> particles_named(const Cloth& cloth, std::string_view name);
+
 // The triangles of a cloth: its own, or those that its grid suggests. Empty when there are neither.
 std::vector<std::array<int, 3>> surface_triangles(const Cloth& cloth);
-
-// A flat mesh as a sheet, moved so that the smallest u and v are zero. A level mesh keeps its
-// x as u and its z as v; one that stands in the xy plane keeps x as u, with -y as v, so that north
-// is up. In any other plane, u runs along the longer side of the smallest rectangle around the
-// mesh, in the direction that leads more towards +x, and v so that triangles turn as those of
-// make_grid_mesh() do when one looks at their front. Throws Error naming `source` when the mesh is
-// not flat, or no sound sheet (check_mesh).
-SheetMesh sheet_mesh(const TriangleMesh& mesh, std::string_view source);
-
-// The rectangle around a mesh that begins at zero.
-Sheet sheet_around(const SheetMesh& mesh, double mass);
 
 }  // namespace springtime

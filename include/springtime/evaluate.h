@@ -33,12 +33,15 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
 MotionError static_error(const Cloth& surrogate, const Motion& motion);
 MotionError handles_error(const Cloth& surrogate, const Motion& motion);
 
-// Root mean squared difference of the parameters of two cloths with the same springs, in all and by
-// family. Throws Error when the springs differ.
+// Root mean squared difference of one parameter of two cloths, over all elements and by family.
 struct ParameterError {
-    double stiffness = 0, damping = 0;  // [N/m], [N s/m]
-    std::map<std::string, double> stiffness_by_family, damping_by_family;
+    const ParameterKind* kind;
+    std::string label;  // for people, as label_of() gives it
+    double all = 0;
+    std::map<std::string, double> by_family;
 };
-ParameterError parameter_error(const Cloth& cloth, const Cloth& truth);
+
+// Compares the learned parameters that both cloths have. Throws Error when their springs differ.
+std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& truth);
 
 }  // namespace springtime

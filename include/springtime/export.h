@@ -31,8 +31,7 @@ struct WeightMap {
     std::vector<double> value;  // in physical units
     std::vector<float> weight;  // value between low and high, on the scale of the map
     std::string strain;         // of a range, the strains it is for; otherwise empty
-    std::size_t below_low =
-        0;  // zeros that a logarithmic scale has no place for; their weight is 0
+    std::size_t below_low = 0;  // zeros, which a logarithmic scale cannot show; their weight is 0
     bool constant() const { return low == high; }  // then every weight is 1
 };
 
@@ -47,7 +46,7 @@ struct ExportReport {
     std::vector<std::filesystem::path> files;  // or a folder
     std::size_t frame_count = 0, point_count = 0, face_count = 0;
     std::string surface;               // what its faces are made of
-    std::size_t filled = 0;            // places of landmarks that were missing
+    std::size_t filled = 0;            // positions of missing landmarks that were interpolated
     std::vector<WeightMap> maps;       // that went along
     std::vector<std::string> remarks;  // a sentence each
 };
@@ -58,7 +57,7 @@ struct MotionExport {
     std::size_t rollout = 0;
     std::optional<double> rate;         // frames per second; otherwise those stored
     std::optional<double> from, until;  // [s]
-    bool fill = false;                  // draw missing landmarks on straight lines in time
+    bool fill = false;                  // interpolate missing landmarks linearly in time
     bool long_rows = false;             // csv: one row per point instead of one per frame
     bool overwrite = false;
     std::optional<Cloth> maps;  // with the same particles: its weight maps go along
@@ -67,8 +66,8 @@ struct MotionExport {
     std::string source;  // named in messages
 };
 
-// Reads the motion segment by segment, so it may be larger than memory. When it is cancelled
-// nothing is left behind.
+// Reads the motion in segments, so it may be larger than memory. When `progress` cancels, nothing
+// is left behind.
 ExportReport export_motion(const Motion& motion, const MotionExport& options,
                            const Progress& progress = {});
 
@@ -85,7 +84,7 @@ struct ClothExport {
 // The flat sheet with its weight maps.
 ExportReport export_cloth(const Cloth& cloth, const ClothExport& options);
 
-// Where an export goes when no name was given: beside what it is made of.
+// The default path of an export: beside its input.
 std::filesystem::path default_export_path(const std::filesystem::path& input, ExportFormat format,
                                           bool motion);
 

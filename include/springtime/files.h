@@ -19,6 +19,10 @@
 // file, what was found, what was needed and what to do.
 namespace springtime {
 
+// The whole of a text file, and replacing it.
+std::string read_text(const std::filesystem::path& path);
+void write_text(const std::filesystem::path& path, std::string_view text);
+
 // The version of the format that a cloth needs: 1 for springs alone, 2 for triangles and hinges.
 int cloth_file_version(const Cloth& cloth);
 std::string cloth_to_json(const Cloth& cloth);
@@ -33,11 +37,11 @@ class MotionWriter {
     ~MotionWriter();  // without finish(): closes and leaves PATH.part behind
 
     void append(const Rollout& rollout);
-    // The same for a rollout that may be larger than memory. It is asked for piece after piece,
-    // each with at least the frame `first` and at most `count` frames. The handles of the last
-    // piece count.
-    using PieceReader = std::function<Rollout(std::size_t first, std::size_t count)>;
-    void append(std::size_t frame_count, const PieceReader& next);
+    // The same for a rollout that may be larger than memory. `next` is called for one segment after
+    // the other: it returns at least the frame `first` and at most `count` frames. The handles are
+    // those of the last segment.
+    using SegmentReader = std::function<Rollout(std::size_t first, std::size_t count)>;
+    void append(std::size_t frame_count, const SegmentReader& next);
     void finish();
 
   private:
@@ -57,7 +61,7 @@ class MotionReader {
     std::size_t rollout_count() const;
     std::size_t frame_count(std::size_t rollout) const;
     Rollout read(std::size_t rollout) const;
-    // Frames [first, first + count) only. Times count from the first of them: handle keys shift.
+    // Frames [first, first + count) only. Times, also those of handle keys, count from `first`.
     Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const;
 
   private:
@@ -77,15 +81,15 @@ Handles read_handle_paths(const std::filesystem::path& path, const Cloth& cloth,
 // A Wavefront OBJ file [m]; polygons are cut into triangles, normals and colours passed over.
 TriangleMesh read_obj(const std::filesystem::path& path);
 
-// What bare names and OBJ files are fitted to: their longest horizontal side becomes `size`, and
-// the middle of their top, of an animal the middle of its back, comes to `top`.
+// The size and position that a built-in obstacle or an OBJ file is fitted to: its longest
+// horizontal side becomes `size`, and the middle of its top (of an animal: of its back) `top`.
 struct ObstacleFit {
     double size = 1;  // [m]
     Vec3d top;
 };
 
 // A built-in obstacle (floor, sphere, table, animal), a closed mesh in an OBJ file, or a TOML file
-// with any number of obstacles (docs/obstacles.md), which needs no fit.
+// with any number of obstacles (docs/obstacles.md), to which the fit does not apply.
 std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFit& fit);
 
 // parse_material() with maps read from PNG (grey-scale) and CSV files.

@@ -6,7 +6,7 @@
 
 #include "springtime/vec3.h"
 
-// What can be made of a surface in space: a solid, or a sheet when it is flat.
+// Surfaces in space, and the solids that closed ones bound.
 namespace springtime {
 
 // A surface in space.
@@ -18,13 +18,13 @@ struct TriangleMesh {
 // Distance from a point to the nearest point of a triangle. [m]
 double triangle_distance(const Vec3d& point, const Vec3d& a, const Vec3d& b, const Vec3d& c);
 
-// How far points lie from a surface: one-sided, from each point to the nearest point of it. [m]
+// Distances from points to the nearest point of a surface; one-sided. [m]
 struct SurfaceDistance {
     double rms = 0, mean = 0, largest = 0;
 };
 SurfaceDistance surface_distance(const std::vector<Vec3d>& points, const TriangleMesh& surface);
 
-// Points at the same place become one, points without a triangle go. The others keep their order.
+// Merges points at the same position and removes points without a triangle. The order is kept.
 TriangleMesh welded(const TriangleMesh& mesh);
 
 // Throws Error naming `source` unless the mesh, once welded, bounds a solid: every edge has two
@@ -36,8 +36,8 @@ void check_closed(const TriangleMesh& mesh, std::string_view source);
 double volume_of(const TriangleMesh& closed);
 
 // A signed distance [m] at the points of a regular grid, negative inside. Between the points it is
-// interpolated linearly along each axis; beyond the grid it goes on as the distance to the grid's
-// box plus the value at the nearest point of it.
+// interpolated linearly along each axis. Beyond the grid it is the distance to the grid's box plus
+// the value at the nearest point of the box.
 struct DistanceGrid {
     std::array<int, 3> size{};    // points along x, y, z; at least 2
     Vec3d origin;                 // of the first point
@@ -46,8 +46,9 @@ struct DistanceGrid {
 };
 
 // The signed distance to a closed mesh, `spacing` between points, `band` [m] around its bounding
-// box: the true one within five spacings of the surface, and to a tenth of a spacing elsewhere.
-// Cavities count as inside; what is thinner than `spacing` may be lost.
+// box: the true one within five spacings of the surface, and to a few tenths of a spacing
+// elsewhere. The solid is the union of all parts of the mesh. Cavities count as inside; what is
+// thinner than `spacing` may be lost.
 DistanceGrid make_distance_grid(const TriangleMesh& closed, double spacing, double band);
 
 }  // namespace springtime

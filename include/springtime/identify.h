@@ -82,17 +82,17 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
 
 // The usual size of every parameter: the median of those of its kind and family that are not zero;
 // 1 where all are.
-SpringParameters usual_sizes(const SpringSet& springs);
+ParameterValues usual_sizes(const Cloth& cloth);
 
 // The size of every parameter: its value, or the usual one where that is zero.
-SpringParameters parameter_sizes(const SpringSet& springs);
+ParameterValues parameter_sizes(const Cloth& cloth);
 
 // Standard errors, cut off at the size of the parameter or the usual one, whichever is larger: that
 // much is known of what was hardly seen, or not at all.
-SpringParameters known_errors(const Cloth& cloth);
+ParameterValues known_errors(const Cloth& cloth);
 
 // Standard errors over the size of the parameter; infinite where it was not seen.
-SpringParameters relative_errors(const Cloth& cloth);
+ParameterValues relative_errors(const Cloth& cloth);
 
 struct ErrorSummary {
     std::size_t count = 0, unseen = 0;

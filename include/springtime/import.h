@@ -11,35 +11,34 @@
 #include "springtime/simulation.h"
 
 // Points that a tracker, an animation or another simulator left in files become a motion.
-// docs/own-data.md tells it for users.
+// docs/own-data.md describes it for users.
 namespace springtime {
 
 struct ImportOptions {
-    // Where points lie in the flat sheet. One of: a grid, row by row from the north-west corner and
-    // edge to edge; a mesh file with a vertex for every point; an earlier motion file of the same
-    // points, whose rest places and sheet are taken; otherwise a frame, laid out flat.
+    // Where points lie in the flat sheet is said by one of three: a grid, listed row by row from
+    // the north-west corner and reaching from edge to edge; a mesh file with a vertex for every
+    // point; an earlier motion file of the same points, which lends its rest positions and sheet.
+    // Without any of them a frame is laid out flat.
     std::optional<Grid> grid;
-    bool column_order = false;   // the grid is listed column by column instead
-    std::filesystem::path rest;  // OBJ, PLY or motion file
-    double rest_unit = 0;  // [m] that 1 in a mesh means; 0: as in the files, or as fits the points
-    // The frame to be laid out, counted from 0; negative: the first that shows every point.
-    long rest_frame = -1;
+    bool column_order = false;        // the grid is listed column by column instead
+    std::filesystem::path rest;       // OBJ, PLY or motion file
+    std::optional<double> rest_unit;  // [m] that 1 in a mesh means; else as fits the points
+    // The frame to be laid out, counted from 0; else the first that shows every point.
+    std::optional<std::size_t> rest_frame;
 
-    double length = 0, width = 0;  // of the sheet [m]; 0: those of the layout, which a grid has not
-    double mass = 0;               // [kg]
+    std::optional<double> length, width;  // of the sheet [m]; a grid needs them, a layout has them
+    double mass = 0;                      // [kg] of the sheet; must be given
     // Names as in the file, or as particles_named() has them (the points taken for particles).
     std::vector<std::string> pinned;   // held fast
     std::vector<std::string> driven;   // held and moved: their observed paths are prescribed
     std::vector<std::string> dropped;  // left out
 
-    double unit = 0;  // [m] that 1 in the file means; 0: as the file says, or as fits the sheet
-    std::string up;   // x, y, z, -x, -y or -z of the file; empty: as the file says, or y
-    double frame_rate = 0;  // [1/s]; 0: as the file says
-    double from = 0;        // [s] of the file's time to begin with
-    double until = 0;       // and to end with; 0: its end
+    std::optional<double> unit;  // [m] that 1 in the file means; else as it says, or fits the sheet
+    std::string up;              // x, y, z, -x, -y or -z of the file; empty: as it says, or y
+    std::optional<double> frame_rate;   // [1/s]; else as the file says
+    std::optional<double> from, until;  // [s] after the first frame of the file; else all of it
     Environment environment;
-    double longest_step =
-        1e-3;  // [s]; the step that is written is the longest part of a frame below
+    double longest_step = 1e-3;  // [s]; what is stored is the longest below that divides a frame
 
     bool file_velocities = false;  // take those of the file, where it has them
     bool keep_outliers = false;    // report them, but leave them in
@@ -51,39 +50,40 @@ struct ImportOptions {
     std::string config;               // TOML that is kept in the motion; may be empty
 };
 
-// A point in a frame that cannot be where it was seen.
+// A point that cannot be where a frame shows it.
 struct Outlier {
     std::size_t frame = 0;  // of the motion
     int landmark = 0;
-    double off = 0;  // [m] from where its neighbours, in time or on the sheet, let it be
+    double off =
+        0;  // [m] from the nearest position that its neighbours in time and on the sheet allow
 };
 
-// What became of a take: one file, or one sequence of files.
-struct TakeReport {
+// What became of a recording: one file, or one sequence of files.
+struct RecordingReport {
     std::string source, format;
     std::size_t frames_read = 0, frame_count = 0;  // in the file, and in the motion
-    // Frames of the file that are dropped: they repeat the one before, come no later than one
-    // before, or are at its ends and show nothing.
+    // Frames of the file that are dropped: they repeat the frame before, their time is not later
+    // than that of an earlier frame, or they are at an end of the file and show nothing.
     std::size_t duplicates = 0, backward = 0, trimmed = 0;
-    // Frames of the motion that are all gap: the file has none there or it was dropped, or what it
-    // has shows no point.
+    // Frames of the motion in which every point is missing: the file has no frame at that time, or
+    // its frame shows no point.
     std::size_t lost = 0, empty = 0;
-    std::size_t missing = 0;        // points times frames of the motion, in frames that show some
-    bool resampled = false;         // for one of the two:
-    bool another_rate = false;      // than the file's was wanted
-    bool uneven = false;            // time stamps
+    std::size_t missing = 0;        // missing points, summed over the frames that show some
+    bool resampled = false;         // for one of two reasons:
+    bool another_rate = false;      // another frame rate than that of the file was asked for
+    bool uneven = false;            // the time stamps are uneven
     double file_rate = 0;           // [1/s], lost frames counted
     double jitter = 0;              // of the time stamps, in frames of the file
     std::size_t outlier_count = 0;  // in the file
     std::vector<Outlier> outliers;  // the first of them
     double smoothing = 0;           // root mean square change of driven paths [m]
-    // Frames in which a driven point is missing and its path goes on straight; the longest run.
+    // Frames in which a driven point is missing and its path is a straight line; the longest run.
     std::size_t bridged = 0, longest_bridge = 0;
     std::size_t late = 0;  // frames from the start until every point has been seen
     // Time after the first frame of the file [s] of the first frame that shows every point, or does
-    // so with the two behind it; negative without one.
-    double whole_from = -1;
-    double pin_motion = 0;  // root mean square distance of pinned points from their place [m]
+    // so with the two after it.
+    std::optional<double> whole_from;
+    double pin_motion = 0;  // root mean square distance of pinned points from their position [m]
     std::vector<std::string> remarks;
 };
 
@@ -92,21 +92,21 @@ struct ImportReport {
     std::vector<int> pinned, driven;  // landmarks
     std::vector<std::string>
         labels;          // of landmarks: their names in the file, or their numbers there
-    bool named = false;  // names they are
+    bool named = false;  // the labels are names
     double unit = 1;     // [m]
     std::string unit_reason, up, up_reason, rest_reason;
-    // Median distance between neighbours, of that in the flat sheet: about 1, less when crumpled.
+    // Median distance between neighbours over that in the flat sheet: about 1, less if crumpled.
     double stretch = 1;
     double rest_strain = 0;  // root mean square strain of a layout that was unrolled
     bool outliers_kept = false;
-    std::vector<TakeReport> takes;
+    std::vector<RecordingReport> recordings;
     std::vector<std::string> warnings;
 };
 
-// Reads files as takes (each a rollout; a sequence of meshes is one, and a folder stands for what
-// is in it), cleans them and writes a motion file. Files are read twice and never held as a whole.
-// When it is cancelled nothing is written. Throws Error on anything that cannot be right, in words
-// that say what to do.
+// Reads files as recordings (each becomes a rollout; a sequence of meshes is one, and a folder
+// stands for what is in it), cleans them and writes a motion file. Files are read twice and never
+// held as a whole. When `progress` cancels, nothing is written. Throws Error on anything that
+// cannot be right, with what to do.
 ImportReport import_motion(const std::vector<std::filesystem::path>& files,
                            const std::filesystem::path& out, const ImportOptions& options,
                            const Progress& progress = {});

@@ -83,9 +83,10 @@ struct LossTerms {
     double total = 0;
 };
 
-// The least and the greatest of a kind of parameter.
+// The least and the greatest value of a parameter.
 struct ParameterBounds {
-    double low = 0, high = 0;
+    const ParameterKind* kind;
+    double low, high;
 };
 
 // One iteration of a descent.
@@ -93,7 +94,7 @@ struct TrainLog {
     int iteration = 0, pass = 0, round = 0;
     LossTerms loss;
     double gradient_norm = 0;
-    std::vector<ParameterBounds> bounds;    // kind by kind
+    std::vector<ParameterBounds> bounds;    // of all learned parameters
     std::optional<double> validation_rmse;  // [m], where it was measured in this iteration
     double seconds = 0;                     // of this iteration
 };
@@ -123,12 +124,12 @@ struct Learned {
 // Everything a descent needs to go on bit for bit as if never stopped.
 struct TrainState {
     int iteration = 0;  // counted over all passes and rounds
-    SpringParameters parameters;
-    SpringParameters mean, square;                  // Adam
+    ParameterValues parameters;
+    ParameterValues mean, square;                   // Adam
     double stiffness_scale = 0, damping_scale = 0;  // means of the start, which rates refer to
     std::optional<double> best_validation;          // [m]; none before a finite one was found
     int best_iteration = 0;
-    SpringParameters best;
+    ParameterValues best;
 };
 
 // What a run of learn() has finished. A run that begins with it goes on from there and ends with

@@ -103,7 +103,6 @@ struct Motion {
                               const std::vector<std::span<const double>>& recordings,
                               const CaptureOptions& options = {});
 };
-using MotionSource = Motion;
 
 // What motion that was observed, not made, needs before it can be learned from.
 

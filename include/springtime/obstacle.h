@@ -31,13 +31,13 @@ struct GridShape {
 };
 using Shape = std::variant<PlaneShape, CapsuleShape, BoxShape, GridShape>;
 
-// A place and a turn about an axis through the obstacle's origin.
+// A position, and a rotation about an axis through the obstacle's origin.
 struct Pose {
     Vec3d position;
     Vec3d turn;  // rotation vector: its direction is the axis, its length the angle [rad]
 };
 
-// A solid that cloth cannot enter: the union of its shapes, which are given in a frame of its own.
+// A solid that cloth cannot enter: the union of its shapes, in coordinates of its own.
 struct Obstacle {
     std::string name;
     std::vector<Shape> shapes;

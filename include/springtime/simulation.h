@@ -1,8 +1,8 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +13,10 @@
 #include "springtime/obstacle.h"
 #include "springtime/vec3.h"
 
+// To run a cloth: its state, what acts on it, and Simulation. examples/game_loop.cpp shows the use.
 namespace springtime {
+
+// ---- What acts on a cloth
 
 // Acts on mass, not on particle count, so it means the same at every resolution.
 struct Environment {
@@ -22,8 +25,10 @@ struct Environment {
     Vec3d wind{};                // velocity of the air [m/s]
 };
 
-// Throws Error unless all is finite and the drag not negative.
+// Throws Error unless all numbers are finite and the drag is not negative.
 void check_environment(const Environment& environment);
+
+// ---- States and handles
 
 // Positions and velocities of one cloth at one time. The y axis points up.
 struct State {
@@ -32,10 +37,10 @@ struct State {
     std::vector<Vec3d> velocity;  // [m/s]
 };
 
-// The sheet at rest, level, centred on the origin: u along x, v along z.
+// The flat sheet at rest, level and centred on the origin: u along x, v along z.
 State flat_state(const Cloth& cloth);
 
-// Particles whose path is prescribed. Without keys they stand still where the state has them.
+// Particles whose path is prescribed. Without keys they stay where the state has them.
 struct Handles {
     std::vector<int> particles;
     std::vector<double> key_time;     // [s], ascending; empty for pins
@@ -49,77 +54,111 @@ struct Handles {
 // Throws Error naming `source` unless indices are distinct and in range and keys are complete.
 void check_handles(const Handles& handles, std::size_t particle_count, std::string_view source);
 
+// ---- Devices and steps
+
 enum class Device { automatic, reference, cpu, cuda };
 
-// Throws Error for an unknown name, or for a device that this build or machine does not have.
+// By name: auto, reference, cpu or cuda. Throws Error for an unknown name, and for a device that
+// this build does not have. Every function that takes a Device refuses such a device.
 Device device_named(std::string_view name);
 
-// What went wrong in a step: the first particle that left all bounds, and when.
+// A blow-up: the first particle that became infinite or moved by more than the diagonal of the
+// sheet in one step.
 struct StepReport {
     int particle = 0;
-    long step = 0;    // counted from the start of the run
+    long step = 0;    // counts sub-steps from the start of the run
     double time = 0;  // [s]
     int lane = 0;     // which state of a batch
 };
 
-// An estimate for the flat sheet: the explicit step is stable for dt below this. [s]
+// The explicit step of the flat sheet is stable below this estimate. [s]
 double largest_stable_step(const Cloth& cloth, const Environment& environment);
 
-// The share of the estimate that is safe whatever shape the sheet takes. A crumpled sheet is
-// stiffer than the flat one, but never more than twice: no spring resists in any direction by more
-// than its largest stiffness k and its dampings b and c together, and if all resisted in all
-// directions like that, the flat sheet would still feel at least half of it along one of its two
-// axes; of the isotropic dashpots, which do resist in all directions, it feels all. So the w^2 and
-// the rate of damping are at most twice the estimate's, which takes every spring at its largest
-// stiffness.
-// Measured on 32 x 32, 16 falling rollouts of 8 s: nets without diagonals are sound at 0.48 and
-// shake at 0.52 when damping sets the step (0.68 and 0.72 when stiffness does), nets with all
-// families 0.66 and 0.69 (0.84 and 0.87). They shake at many times their true speed long before
-// they leave all bounds.
-// Triangles and hinges have no such bound, since they stiffen where they are stretched. Measured on
-// the sheet of the finite-element benchmark, 31 x 31 and its stretches of up to 40 %, 16 rollouts
-// of 8 s: sound at 0.98 when all deformation is damped, at 0.89 and lost at 0.98 when strain is;
-// with bending or damping that sets the step, sound at 0.79, the longest tried. A tenth of the
-// stiffness lets it stretch threefold: sound at 0.66, but with strain damping that sets the step
-// sound at 0.48 and lost at 0.66, and stretched fivefold lost at 0.30.
-inline constexpr double kStableMargin = 0.5;
+// The longest step that is safe in every shape of the sheet: a share of largest_stable_step() that
+// depends on the network. docs/architecture.md, "Stability", lists the shares. [s]
+double safe_step(const Cloth& cloth, const Environment& environment);
 
-// The least number of equal sub-steps of `dt` that stay below the estimate with that margin; this
-// many when even more would be needed.
+// The smallest number of equal sub-steps of `dt` that are safe, at most kMostSubsteps.
 inline constexpr int kMostSubsteps = 1000000;
 int stable_substeps(const Cloth& cloth, const Environment& environment, double dt);
 
+// ---- Simulation
+
+// For SimulationOptions::substeps: the number that stable_substeps() returns.
+inline constexpr std::nullopt_t kAutomatic = std::nullopt;
+
 struct SimulationOptions {
-    double dt = 1e-3;  // [s]
-    Environment environment;
+    double dt = 1e-3;  // length of a frame [s]
+    Environment environment{};
     Device device = Device::automatic;
     std::vector<Obstacle> obstacles{};
-    double thickness = 0;      // [m] kept between particles and obstacles
-    double self_distance = 0;  // [m] kept between particles of the cloth; 0: they do not meet
+    double thickness = 0;             // [m] kept between particles and obstacles
+    double self_distance = 0;         // [m] kept between particles; 0: no self-collision
+    std::optional<int> substeps = 1;  // equal steps that a frame is cut into, or kAutomatic
 };
 
-class Stepper;
+// What Simulation::hold() returns.
+enum class HandleId : long {};
 
-// One cloth that runs. Two simulations never share anything.
+// One cloth that runs, frame by frame. Two simulations share nothing.
+//
+// Targets are reached along the next frame: held particles and obstacles move straight, by the same
+// distance in every sub-step, and stand still afterwards. Only constructors, hold(), release() and
+// set_drag() with automatic sub-steps allocate memory, and functions that return a vector or a
+// string. A function that throws Error changes nothing.
 class Simulation {
   public:
-    // The cloth is copied. Throws Error on bad input.
+    // Starts flat and at rest. The cloth is copied.
+    explicit Simulation(const Cloth& cloth, const SimulationOptions& options = {});
+    // Starts from a state. The handles follow their keys and cannot be released.
     Simulation(const Cloth& cloth, State start, Handles handles, const SimulationOptions& options);
     ~Simulation();
     Simulation(Simulation&&) noexcept;
     Simulation& operator=(Simulation&&) noexcept;
 
-    // Advances by `steps`. On a blow-up the state stays as it was before the call.
-    [[nodiscard]] std::optional<StepReport> advance(int steps);
+    // Advances by frames. After a blow-up the state and the targets are those before the call.
+    [[nodiscard]] std::optional<StepReport> advance(int frames = 1);
+
+    // Holds particles where they are until they are released: those of a name (particles_named), a
+    // single one, or several together. A particle can be held once only.
+    HandleId hold(std::string_view name);
+    HandleId hold(int particle);
+    HandleId hold(std::span<const int> particles);
+    // Sets where the centre of the held particles is at the end of the next frame. They move like a
+    // solid. `turn` is a rotation vector [rad] about the centre, relative to the time of hold().
+    void move(HandleId handle, const Vec3d& target, const Vec3d& turn = {});
+    // The particles are free again and keep the velocity of their path.
+    void release(HandleId handle);
+    Vec3d center(HandleId handle) const;  // the present centre [m]
+
+    void set_gravity(const Vec3d& gravity);  // [m/s^2]
+    void set_wind(const Vec3d& wind);        // [m/s]
+    void set_drag(double drag);              // [1/s]
+
+    // The index of an obstacle of the options.
+    std::size_t obstacle_named(std::string_view name) const;
+    // Sets the pose of an obstacle at the end of the next frame. The obstacle turns the shorter way
+    // and no longer follows its keys.
+    void set_pose(std::size_t obstacle, const Pose& pose);
+
+    // One entry per particle, in float. A call updates the values; the address stays the same. Not
+    // for several threads at once.
+    std::span<const Vec3f> positions() const;   // [m]
+    std::span<const Vec3f> velocities() const;  // [m/s]
+    // Unit normals of the surface, averaged over the triangles of a particle by area. They point up
+    // where the sheet is flat. Throws Error for a cloth without a surface.
+    std::span<const Vec3f> normals() const;
 
     const State& state() const;
-    // Acceleration of every particle in the present state, in double; zero on handles. Without
-    // what obstacles and the cloth's own contact do, which are no forces but changes after a step.
-    // [m/s^2]
+    // Accelerations in the present state, in double; zero for held particles. Contact is not
+    // included: it changes positions and velocities after a step and is not a force. [m/s^2]
     std::vector<Vec3d> acceleration() const;
     const Cloth& cloth() const;
-    const Handles& handles() const;
+    // Everything that is held now. Particles of hold() are included as pins.
+    Handles handles() const;
+    // The options with the present gravity, wind, drag and poses.
     const SimulationOptions& options() const;
+    int substeps() const;             // in a frame
     std::string device_name() const;  // e.g. "cpu/avx512"
 
   private:
@@ -127,9 +166,11 @@ class Simulation {
     std::unique_ptr<Impl> impl_;
 };
 
-// The sentence a person needs: which particle, when, and what to change.
+// A message for people: which particle, when, and what to change.
 std::string describe(const StepReport& report, const Cloth& cloth,
                      const SimulationOptions& options);
+
+// ---- Measures of a state
 
 // [J]. Gravitational energy is zero at the origin.
 struct Energy {
@@ -142,14 +183,16 @@ Energy energy_of(const Cloth& cloth, const Environment& environment, const State
 // principal stretches s of the triangles.
 double largest_strain(const Cloth& cloth, const State& state);
 
+// ---- Coming to rest
+
 // A cloth has settled when its root-mean-square speed has stayed below `speed` for `seconds`.
 struct RestRule {
     double speed = 0;       // [m/s]
-    double seconds = 0.5;   // [s]; longer than the turning points of a swing last
-    double not_before = 0;  // [s]: while something else is still going to move, nothing has settled
+    double seconds = 0.5;   // [s]; a turning point of a swing is shorter
+    double not_before = 0;  // [s]: nothing counts as settled before this time
 };
 
-// A thousandth of the sheet's diagonal per second.
+// With a speed of a thousandth of the sheet's diagonal per second.
 RestRule rest_rule(const Sheet& sheet);
 
 // Root mean square over the particles, and the largest. [m/s]
@@ -158,7 +201,7 @@ struct Speeds {
 };
 Speeds speeds_of(const State& state);
 
-// Looks at states in the order of their time.
+// Applies a rule to states in the order of their time.
 class RestWatch {
   public:
     explicit RestWatch(const RestRule& rule) : rule_(rule) {}
@@ -173,16 +216,17 @@ class RestWatch {
 struct Settling {
     bool settled = false;
     Speeds speeds;                      // at the end
-    std::optional<StepReport> blow_up;  // the simulation is then where it was before
+    std::optional<StepReport> blow_up;  // the simulation keeps the state before it
 };
 
-// The rule, with nothing settled before the last key of handles and obstacles.
+// The same rule, with not_before at or after the last key of handles and obstacles.
 RestRule after_all_paths(RestRule rule, const Simulation& simulation);
 
-// Advances until the cloth has settled, all paths ended, or until the time is `until`. The state is
-// looked at every `look` seconds.
+// Advances until the cloth has settled after all paths have ended, or until the time is `until`.
+// The rule is applied every `interval` seconds. When Progress cancels, the simulation keeps the
+// state that it has reached.
 Settling settle(Simulation& simulation, const RestRule& rule, double until,
-                const Progress& progress = {}, double look = 0.05);
+                const Progress& progress = {}, double interval = 0.05);
 
 // The sheet of a cloth in a state, as triangles. Throws Error for a cloth without a surface.
 TriangleMesh surface_of(const Cloth& cloth, const State& state);

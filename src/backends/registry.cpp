@@ -7,25 +7,39 @@
 
 namespace springtime {
 
+namespace {
+
+// Throws Error for a device that this build does not have, wherever it is asked for.
+void check_device(Device device)
+{
+    if (device != Device::cuda) return;
+    throw Error(Field{"device"}, "device 'cuda': this version has no GPU backend; use cpu");
+}
+
+}  // namespace
+
 Device device_named(std::string_view name)
 {
     if (name == "auto") return Device::automatic;
     if (name == "reference") return Device::reference;
     if (name == "cpu") return Device::cpu;
     if (name == "cuda") {
-        throw Error("device 'cuda': this version has no GPU backend; use --device cpu");
+        check_device(Device::cuda);
+        return Device::cuda;
     }
-    throw Error("device '{}': unknown; use auto, reference, cpu or cuda", name);
+    throw Error(Field{"device"}, "device '{}': unknown; use auto, reference, cpu or cuda", name);
 }
 
 std::unique_ptr<Stepper> make_single_stepper(const Cloth& cloth, const SimulationOptions& options)
 {
+    check_device(options.device);
     if (options.device == Device::reference) return make_reference_stepper(cloth, options, 1);
     return make_simd_single(cloth, options, best_instruction_set());
 }
 
 std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const SimulationOptions& options)
 {
+    check_device(options.device);
     if (options.device == Device::reference) return make_reference_stepper(cloth, options, 1);
     return make_simd_batch(cloth, options, best_instruction_set());
 }
@@ -33,6 +47,7 @@ std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const Simulation
 std::unique_ptr<Tape<float>> make_fast_tape(const Cloth& cloth, const SimulationOptions& options,
                                             const TapeOptions& tape)
 {
+    check_device(options.device);
     return make_simd_tape(cloth, options, tape, best_instruction_set());
 }
 
@@ -40,6 +55,7 @@ std::unique_ptr<Tape<double>> make_reference_tape(const Cloth& cloth,
                                                   const SimulationOptions& options,
                                                   const TapeOptions& tape)
 {
+    check_device(options.device);
     return make_plain_tape(cloth, options, tape);
 }
 

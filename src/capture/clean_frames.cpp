@@ -7,14 +7,14 @@
 
 namespace springtime {
 
-CleanFrames::CleanFrames(const TakeScan& scan, const FramePlan& plan, const PointLayout& layout,
-                         const ImportOptions& options, double most_wobble)
+CleanFrames::CleanFrames(const RecordingScan& scan, const FramePlan& plan, const PointLayout& layout,
+                         const ImportOptions& options, double most_residual)
     : plan_(plan),
       layout_(layout),
       options_(options),
-      reader_(open_take(scan.take, options, scan.info.names)),
+      reader_(open_recording(scan.recording, options, scan.info.names)),
       clock_(reader_->info(), options),
-      finder_(layout.shape.rest, most_wobble)
+      finder_(layout.shape.rest, most_residual)
 {
 }
 
@@ -27,13 +27,13 @@ std::optional<CleanFrames::Timed> CleanFrames::read()
         if (!clock_.wanted(timed.time)) continue;
         if (in_file_ == plan_.kept.size()) break;
         if (!plan_.kept[in_file_++]) continue;
-        const auto take = [&](const std::vector<double>& numbers, PointFrame& to) {
+        const auto recording = [&](const std::vector<double>& numbers, PointFrame& to) {
             to = points_of(numbers, layout_.points);
             for (Vec3d& a : to) a = layout_.placing(a);
         };
-        take(frame.position, timed.position);
+        recording(frame.position, timed.position);
         if (options_.file_velocities && !frame.velocity.empty()) {
-            take(frame.velocity, timed.velocity);
+            recording(frame.velocity, timed.velocity);
         }
         for (std::size_t l = 0; l < timed.velocity.size(); ++l) {  // both are there or none is
             if (!is_seen(timed.velocity[l])) timed.position[l] = kMissingPoint;
@@ -178,7 +178,7 @@ CleanFrames::Frame CleanFrames::next()
     return frame;
 }
 
-void CleanFrames::report(TakeReport& report) const
+void CleanFrames::report(RecordingReport& report) const
 {
     report.missing = missing_;
     report.lost = plan_.lost;

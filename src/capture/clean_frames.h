@@ -7,12 +7,12 @@
 
 namespace springtime {
 
-// The second reading of a take: landmarks in metres with y up, at even times, without what repeats
+// The second reading of a recording: landmarks in metres with y up, at even times, without what repeats
 // and what cannot be. It looks ahead a few frames and holds no more.
 class CleanFrames {
   public:
-    CleanFrames(const TakeScan& scan, const FramePlan& plan, const PointLayout& layout,
-                const ImportOptions& options, double most_wobble);
+    CleanFrames(const RecordingScan& scan, const FramePlan& plan, const PointLayout& layout,
+                const ImportOptions& options, double most_residual);
 
     struct Frame {
         PointFrame position;
@@ -24,7 +24,7 @@ class CleanFrames {
 
     double share() const { return reader_->share(); }
     // What is known once all frames have been made.
-    void report(TakeReport& report) const;
+    void report(RecordingReport& report) const;
 
   private:
     struct Timed : Frame {

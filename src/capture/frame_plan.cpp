@@ -60,7 +60,7 @@ void check_order(const FrameStamps& stamps, const FramePlan& plan, std::string_v
     const auto same = [&](double time) { return time == stamps.time.front(); };
     if (std::all_of(stamps.time.begin(), stamps.time.end(), same)) {
         throw Error(
-            "{}: time stands still at {} s; remove that column and give --fps, or mend the stamps",
+            "{}: time stands still at {} s; remove that column and give `frame_rate`, or mend the stamps",
             source, stamps.time.front());
     }
     if (std::is_sorted(stamps.time.rbegin(), stamps.time.rend())) {
@@ -109,7 +109,7 @@ void check_rate(const FramePlan& plan, bool prescribed, std::string_view source)
     if (!slow && (rate <= 20000 || prescribed)) return;
     throw Error(
         "{}: {:.3g} frames per second by its times, which no camera has; are they in milliseconds? "
-        "Name the unit in the header (time [ms]), or leave the times out and give --fps",
+        "Name the unit in the header (time [ms]), or leave the times out and give `frame_rate`",
         source, rate);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "motion/point_frame.h"
@@ -21,7 +23,7 @@ class HeldPaths {
     // show them, as Rollout::state() has it. Frames in which a driven one is missing are counted in
     // the report. Throws Error for a held landmark that no frame shows, by what `label` calls it.
     Handles handles(double frame_interval, bool smooth,
-                    const std::function<std::string(int)>& label, TakeReport& report) const;
+                    const std::function<std::string(int)>& label, RecordingReport& report) const;
 
   private:
     std::vector<Vec3d> driven_path(std::size_t held, double frame_interval, bool smooth,
@@ -30,6 +32,40 @@ class HeldPaths {
     std::vector<int> landmarks_;  // pinned, then driven
     std::size_t pinned_count_;
     std::vector<PointFrame> paths_;  // of every held landmark, over frames
+};
+
+// From which frame on all points are known. Learning starts from what the first three frames show.
+class FirstSight {
+  public:
+    static constexpr std::size_t kFrames = 3;
+
+    explicit FirstSight(std::size_t point_count) : last_(point_count, 0) {}
+
+    void add(const PointFrame& frame)
+    {
+        ++added_;
+        if (whole_) return;
+        for (std::size_t p = 0; p < frame.size(); ++p) {
+            if (!is_seen(frame[p])) continue;
+            if (last_[p] == 0) late_ = added_ - 1;
+            last_[p] = added_;
+        }
+        const std::size_t first = added_ > kFrames ? added_ - kFrames : 0;  // numbers from 0
+        if (std::all_of(last_.begin(), last_.end(), [&](std::size_t n) { return n > first; })) {
+            const bool all = std::all_of(frame.begin(), frame.end(), is_seen);
+            whole_ = all ? added_ - 1 : first;
+        }
+    }
+
+    // The frame in which the last point is seen for the first time.
+    std::size_t late() const { return late_; }
+    // The first frame that shows every point, or does so with the two behind it.
+    std::optional<std::size_t> whole() const { return whole_; }
+
+  private:
+    std::vector<std::size_t> last_;  // number of the frame, from 1, that showed each; 0: none did
+    std::size_t added_ = 0, late_ = 0;
+    std::optional<std::size_t> whole_;
 };
 
 }  // namespace springtime

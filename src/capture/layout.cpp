@@ -14,10 +14,10 @@ namespace {
 
 void state_unit(PointLayout& layout, const TrackInfo& info, const ImportOptions& options)
 {
-    layout.placing.unit = options.unit > 0 ? options.unit : info.unit.value_or(1);
-    if (!(options.unit > 0) && !info.unit) return;  // to be found out
+    layout.placing.unit = options.unit.value_or(info.unit.value_or(1));
+    if (!options.unit && !info.unit) return;  // to be found out
     layout.unit_reason = fmt::format("{}, {}", name_of_unit(layout.placing.unit),
-                                     options.unit > 0 ? "as given" : "as the file says");
+                                     options.unit ? "as given" : "as the file says");
 }
 
 void state_up(PointLayout& layout, const TrackInfo& info, const ImportOptions& options)
@@ -48,7 +48,7 @@ void compare_directions(PointLayout& layout, const std::vector<PointFrame>& samp
     layout.warnings.push_back(
         fmt::format("neighbours are {:.3g} times as far apart as in the flat sheet along the "
                     "length, but {:.3g} "
-                    "times along the width; check --length, --width and the order of the grid",
+                    "times along the width; check `length`, `width` and the order of the grid",
                     u, v));
 }
 
@@ -61,8 +61,8 @@ void compare_size(PointLayout& layout)
     const double longest = std::max(sheet.length, sheet.width);
     if (longest >= kLeast && longest <= kMost) return;
     layout.warnings.push_back(
-        fmt::format("the sheet is {:.4g} x {:.4g} m; check --length and --width, which are in "
-                    "metres, --mass, which is in kilograms, and --unit",
+        fmt::format("the sheet is {:.4g} x {:.4g} m; check `length` and `width`, which are in "
+                    "metres, `mass`, which is in kilograms, and `unit`",
                     sheet.length, sheet.width));
 }
 
@@ -83,7 +83,7 @@ void check_up(const std::string& up)
     for (const char* axis : {"x", "y", "z", "-x", "-y", "-z"}) {
         if (up == axis) return;
     }
-    throw Error("--up '{}': unknown axis; there are x, y, z, -x, -y and -z", up);
+    throw Error(Field{"up"}, "'{}' is not an axis; there are x, y, z, -x, -y and -z", up);
 }
 
 std::string PointLayout::label(int landmark) const
@@ -92,12 +92,12 @@ std::string PointLayout::label(int landmark) const
                          : fmt::format("'{}'", names[std::size_t(landmark)]);
 }
 
-PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& options)
+PointLayout lay_out(const std::vector<RecordingScan>& scans, const ImportOptions& options)
 {
-    const TakeScan& first = scans.front();
+    const RecordingScan& first = scans.front();
     const std::string& source = first.info.source;
     PointLayout layout;
-    layout.shape.sheet = {options.length, options.width, options.mass};
+    layout.shape.sheet = {options.length.value_or(0), options.width.value_or(0), options.mass};
     layout.points = first.points;
     if (!first.info.names.empty()) {
         for (const int p : first.points) layout.names.push_back(first.info.names[std::size_t(p)]);
@@ -138,23 +138,23 @@ std::vector<int> along_edge(const PointLayout& layout, const std::string& name)
 }
 
 // The landmark that a point of the file became.
-int landmark_of(const PointLayout& layout, int number, std::string_view flag)
+int landmark_of(const PointLayout& layout, int number, const std::string& field)
 {
     const auto found = std::find(layout.points.begin(), layout.points.end(), number);
     if (found == layout.points.end()) {
-        throw Error("{}: point {} is left out by --drop; hold another", flag, number);
+        throw Error(Field{field}, "point {} is left out by `dropped`; hold another", number);
     }
     return int(found - layout.points.begin());
 }
 
 std::vector<int> landmarks_at(const PointLayout& layout, const TrackInfo& info,
-                              const std::string& name, std::string_view flag)
+                              const std::string& name, const std::string& field)
 {
     const bool in_file = std::find(info.names.begin(), info.names.end(), name) != info.names.end();
     if (in_file || name.ends_with('*') || name.starts_with("particle:")) {
         std::vector<int> found;
-        for (const int number : numbers_named(info, name, flag)) {
-            found.push_back(landmark_of(layout, number, flag));
+        for (const int number : numbers_named(info, name, field)) {
+            found.push_back(landmark_of(layout, number, field));
         }
         return found;
     }
@@ -164,19 +164,19 @@ std::vector<int> landmarks_at(const PointLayout& layout, const TrackInfo& info,
     try {
         return particles_named(layout.shape, name);
     } catch (const Error& error) {
-        throw Error("{} '{}': no point of the file has this name, nor is it a place: {}", flag,
-                    name, error.what());
+        throw Error(Field{field}, "'{}' is neither a point of the file nor a place: {}", name,
+                    error.what());
     }
 }
 
 }  // namespace
 
 std::vector<int> landmarks_named(const PointLayout& layout, const TrackInfo& info,
-                                 const std::vector<std::string>& names, std::string_view flag)
+                                 const std::vector<std::string>& names, const std::string& field)
 {
     std::vector<int> landmarks;
     for (const std::string& name : names) {
-        const std::vector<int> found = landmarks_at(layout, info, name, flag);
+        const std::vector<int> found = landmarks_at(layout, info, name, field);
         landmarks.insert(landmarks.end(), found.begin(), found.end());
     }
     std::sort(landmarks.begin(), landmarks.end());
@@ -184,7 +184,7 @@ std::vector<int> landmarks_named(const PointLayout& layout, const TrackInfo& inf
     return landmarks;
 }
 
-void check_hanging(const std::vector<TakeScan>& scans, const PointLayout& layout,
+void check_hanging(const std::vector<RecordingScan>& scans, const PointLayout& layout,
                    const std::vector<int>& held, const Environment& environment)
 {
     constexpr double kClear = 0.1;  // of the sheet's side
@@ -205,8 +205,8 @@ void check_hanging(const std::vector<TakeScan>& scans, const PointLayout& layout
     throw Error(
         "{}: the cloth does not hang down from what holds it: on average it lies {:.2g} m along "
         "{}{} "
-        "of the file, where {} is up ({}); if that is a wrong axis give --up {}, if points are "
-        "held that are not named name them, and if all is right insist with --trust",
+        "of the file, where {} is up ({}); if the axis is wrong give `up` {}, if other points are "
+        "held name them, and if all is right insist with `trust`",
         scans.front().info.source, size, found[axis] > 0 ? "+" : "-", "xyz"[axis],
         layout.placing.up, layout.up_reason, up);
 }

@@ -31,17 +31,17 @@ struct PointLayout {
     std::string label(int landmark) const;  // its name in the file, or its number there
 };
 
-// Decides by the options, what the first take says of itself, and samples of all of them. Throws
+// Decides by the options, what the first recording says of itself, and samples of all of them. Throws
 // Error with a message of its own for whatever does not fit.
-PointLayout lay_out(const std::vector<TakeScan>& scans, const ImportOptions& options);
+PointLayout lay_out(const std::vector<RecordingScan>& scans, const ImportOptions& options);
 
 // The landmarks that names stand for, each once.
 std::vector<int> landmarks_named(const PointLayout& layout, const TrackInfo& info,
-                                 const std::vector<std::string>& names, std::string_view flag);
+                                 const std::vector<std::string>& names, const std::string& field);
 
 // Throws Error when the cloth does not hang down from what holds it, but clearly along another
 // axis.
-void check_hanging(const std::vector<TakeScan>& scans, const PointLayout& layout,
+void check_hanging(const std::vector<RecordingScan>& scans, const PointLayout& layout,
                    const std::vector<int>& held, const Environment& environment);
 
 }  // namespace springtime

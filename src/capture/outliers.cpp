@@ -15,23 +15,23 @@ bool seen_in_all(const PointFrame& before, const PointFrame& now, const PointFra
     return is_seen(before[point]) && is_seen(now[point]) && is_seen(after[point]);
 }
 
-double wobble(const Vec3d& before, const Vec3d& now, const Vec3d& after)
+double residual(const Vec3d& before, const Vec3d& now, const Vec3d& after)
 {
     return length(now - 0.5 * (before + after));
 }
 
 }  // namespace
 
-void add_wobbles(const PointFrame& before, const PointFrame& now, const PointFrame& after,
+void add_residuals(const PointFrame& before, const PointFrame& now, const PointFrame& after,
                  std::vector<double>& to)
 {
     for (std::size_t p = 0; p < now.size(); ++p) {
-        if (seen_in_all(before, now, after, p)) to.push_back(wobble(before[p], now[p], after[p]));
+        if (seen_in_all(before, now, after, p)) to.push_back(residual(before[p], now[p], after[p]));
     }
 }
 
-OutlierFinder::OutlierFinder(const std::vector<SheetPoint>& rest, double most_wobble)
-    : most_wobble_(most_wobble), neighbours_(rest.size()), spacing_(rest.size(), HUGE_VAL)
+OutlierFinder::OutlierFinder(const std::vector<SheetPoint>& rest, double most_residual)
+    : most_residual_(most_residual), neighbours_(rest.size()), spacing_(rest.size(), HUGE_VAL)
 {
     for (const auto& [a, b] : neighbours_on_sheet(rest)) {
         const double distance = std::hypot(rest[b].u - rest[a].u, rest[b].v - rest[a].v);
@@ -46,9 +46,9 @@ double OutlierFinder::jump(const PointFrame* before, const PointFrame& now, cons
 {
     if (!before || !after || !seen_in_all(*before, now, *after, point)) return 0;
     const Vec3d &x0 = (*before)[point], &x2 = (*after)[point];
-    const double off = wobble(x0, now[point], x2);
+    const double off = residual(x0, now[point], x2);
     const double allowed =
-        std::max({8 * most_wobble_, 0.2 * spacing_[point], 3 * 0.5 * length(x2 - x0)});
+        std::max({8 * most_residual_, 0.2 * spacing_[point], 3 * 0.5 * length(x2 - x0)});
     return off > allowed ? off : 0;
 }
 

@@ -9,7 +9,7 @@ namespace springtime {
 
 // How far points are from the middle between the frames before and after, where all three show
 // them. [m]
-void add_wobbles(const PointFrame& before, const PointFrame& now, const PointFrame& after,
+void add_residuals(const PointFrame& before, const PointFrame& now, const PointFrame& after,
                  std::vector<double>& to);
 
 // Points that cannot be where they were seen, by two rules. In time: a point is off the middle
@@ -19,8 +19,8 @@ void add_wobbles(const PointFrame& before, const PointFrame& now, const PointFra
 // half of at least three neighbours: a cloth tears before it stretches so.
 class OutlierFinder {
   public:
-    // `most_wobble`: what nine in ten of those that add_wobbles() collects stay below.
-    OutlierFinder(const std::vector<SheetPoint>& rest, double most_wobble);
+    // `most_residual`: what nine in ten of those that add_residuals() collects stay below.
+    OutlierFinder(const std::vector<SheetPoint>& rest, double most_residual);
 
     struct Found {
         int point;
@@ -39,7 +39,7 @@ class OutlierFinder {
         int point;
         double distance;  // in the flat sheet [m]
     };
-    double most_wobble_;
+    double most_residual_;
     std::vector<std::vector<Neighbour>> neighbours_;
     std::vector<double> spacing_;  // distance to the nearest of them [m]
 };

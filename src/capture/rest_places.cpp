@@ -37,8 +37,8 @@ std::vector<SheetPoint> rest_of(const Sheet& sheet, const ListedGrid& listed,
 
 std::string listing_text(const ListedGrid& listed)
 {
-    return fmt::format("--grid {}x{}{}", listed.grid.rows, listed.grid.cols,
-                       listed.column_order ? " --column-order" : "");
+    return fmt::format("`grid` {}x{}{}", listed.grid.rows, listed.grid.cols,
+                       listed.column_order ? " `column_order`" : "");
 }
 
 void lay_grid(PointLayout& layout, const std::vector<PointFrame>& samples, const TrackInfo& info,
@@ -51,16 +51,17 @@ void lay_grid(PointLayout& layout, const std::vector<PointFrame>& samples, const
                     info.source, count, listed.grid.rows, listed.grid.cols,
                     listed.grid.rows * listed.grid.cols, count, factor_pairs(count));
     }
-    if (!(options.length > 0) || !(options.width > 0)) {
+    if (!options.length || !options.width) {
         throw Error(
-            "{}: a grid says nothing of the size of the sheet; give --length and --width [m], from "
+            Field{options.length ? "width" : "length"},
+            "{}: a grid says nothing of the size of the sheet; give `length` and `width` [m], from "
             "the first point of a row to the last and from the first row to the last",
             info.source);
     }
     layout.shape.rest = rest_of(layout.shape.sheet, listed, layout.points);
     if (layout.points.size() == count && !listed.column_order) layout.shape.grid = listed.grid;
     layout.rest_reason = fmt::format("a grid of {} x {}", listed.grid.rows, listed.grid.cols);
-    layout.fit_remedy = "check --length and --width";
+    layout.fit_remedy = "check `length` and `width`";
     if (options.trust) return;
     constexpr double kTorn = 0.03;
     const double torn = torn_share(samples, layout.shape.rest, grid_links(listed, layout.points));
@@ -75,9 +76,9 @@ void lay_grid(PointLayout& layout, const std::vector<PointFrame>& samples, const
         fitting
             ? fmt::format(
                   "the points fit {}{}", listing_text(*fitting),
-                  listed.column_order && !fitting->column_order ? ", without --column-order" : "")
-            : std::string("check the order of the points, give their rest places with --rest, "
-                          "or take it as it is with --trust"));
+                  listed.column_order && !fitting->column_order ? ", without `column_order`" : "")
+            : std::string("check the order of the points, give their rest places with `rest`, "
+                          "or take it as it is with `trust`"));
 }
 
 // ---- A mesh or a frame ----
@@ -115,21 +116,21 @@ RestShape rest_mesh(const PointLayout& layout, const TrackInfo& info, const fs::
     return shape;
 }
 
-RestShape rest_frame(const PointLayout& layout, const TakeScan& first, const ImportOptions& options)
+RestShape rest_frame(const PointLayout& layout, const RecordingScan& first, const ImportOptions& options)
 {
     const std::string& source = first.info.source;
-    if (first.rest_frame.empty() && options.rest_frame >= 0) {
-        throw Error("{}: there is no frame {} to lay out flat; it has {}", source,
-                    options.rest_frame, first.stamps.time.size());
+    if (first.rest_frame.empty() && options.rest_frame) {
+        throw Error(Field{"rest_frame"}, "{}: there is no frame {} to lay out flat; it has {}",
+                    source, *options.rest_frame, first.stamps.time.size());
     }
     if (first.rest_frame.empty()) {
         throw Error(
             "{}: no frame shows every point, so none can be laid out flat; give the rest shape "
-            "with --grid or --rest, or leave points out with --drop",
+            "with `grid` or `rest`, or leave points out with `dropped`",
             source);
     }
     check_whole(first.rest_frame, layout, source,
-                "name a frame that shows every point with --rest-frame");
+                "name a frame that shows every point with `rest_frame`");
     return {source, first.rest_frame, first.info.triangles};
 }
 
@@ -149,13 +150,13 @@ Layout laid_out(const RestShape& shape, std::size_t point_count, const ImportOpt
     if (flat.strain > kCrumpled && !options.trust) {
         throw Error(
             "{}: cannot be laid out flat: distances would change by {:.0f} %; choose a frame in "
-            "which the cloth is smooth with --rest-frame, or give --grid or --rest",
+            "which the cloth is smooth with `rest_frame`, or give `grid` or `rest`",
             shape.source, 100 * flat.strain);
     }
     return flat;
 }
 
-// Told by the nearest points in space, which needs no unit.
+// By the nearest points in space, which needs no unit.
 void check_order(const std::vector<PointFrame>& samples, const std::vector<SheetPoint>& rest,
                  const fs::path& file)
 {
@@ -165,7 +166,7 @@ void check_order(const std::vector<PointFrame>& samples, const std::vector<Sheet
     throw Error(
         "{}: places that are neighbours belong to points that lie far apart ({:.0f} % of them more "
         "than twice as far as usual); it must list the same points in the same order: list them "
-        "so, or take it as it is with --trust",
+        "so, or take it as it is with `trust`",
         file.string(), 100 * torn);
 }
 
@@ -175,30 +176,30 @@ void scale_layout(PointLayout& layout, const Layout& flat, const RestUnit& unit,
 {
     constexpr double kSameSize = 0.2;
     const double length = unit.metres * flat.length, width = unit.metres * flat.width;
-    const auto fitted = [&](double stated, double found, const char* flag) {
-        if (!(stated > 0)) return found;
-        if (std::abs(found / stated - 1) > kSameSize && !options.trust) {
-            throw Error(
-                "{}: laid out flat the sheet is {:.4g} x {:.4g} m, but {} {} was given; check it "
-                "and the unit ({})",
-                source, length, width, flag, stated, unit.reason);
+    const auto fitted = [&](std::optional<double> stated, double found, const char* field) {
+        if (!stated) return found;
+        if (std::abs(found / *stated - 1) > kSameSize && !options.trust) {
+            throw Error(Field{field},
+                        "{}: laid out flat the sheet is {:.4g} x {:.4g} m, but {} m was given; "
+                        "check it and the unit ({})",
+                        source, length, width, *stated, unit.reason);
         }
-        return stated;
+        return *stated;
     };
     Sheet& sheet = layout.shape.sheet;
-    sheet.length = fitted(options.length, length, "--length");
-    sheet.width = fitted(options.width, width, "--width");
+    sheet.length = fitted(options.length, length, "length");
+    sheet.width = fitted(options.width, width, "width");
     for (const SheetPoint& p : flat.points) {
         layout.shape.rest.push_back(
             {p.u * sheet.length / flat.length, p.v * sheet.width / flat.width});
     }
 }
 
-void lay_shape(PointLayout& layout, const std::vector<TakeScan>& scans,
+void lay_shape(PointLayout& layout, const std::vector<RecordingScan>& scans,
                const std::vector<PointFrame>& samples, const ImportOptions& options)
 {
-    constexpr double kUnclear = 0.03;  // sides of noisy layouts differ by 2 % from take to take
-    const TakeScan& first = scans.front();
+    constexpr double kUnclear = 0.03;  // sides of noisy layouts differ by 2 % from recording to recording
+    const RecordingScan& first = scans.front();
     const bool mesh = !options.rest.empty();
     const RestShape shape =
         mesh ? rest_mesh(layout, first.info, options.rest) : rest_frame(layout, first, options);
@@ -206,10 +207,10 @@ void lay_shape(PointLayout& layout, const std::vector<TakeScan>& scans,
     layout.strain = flat.strain;
     layout.fit_remedy =
         mesh ? fmt::format(
-                   "check --rest-unit and that {} lists its vertices in the order of the "
+                   "check `rest_unit` and that {} lists its vertices in the order of the "
                    "points",
                    shape.source)
-             : "check --length and --width";
+             : "check `length` and `width`";
     if (mesh && !options.trust) check_order(samples, flat.points, options.rest);
     // A frame has the unit of all frames.
     const double stretch = mesh ? seen_stretch(samples, flat.points, first.info.source) : 1;
@@ -220,8 +221,8 @@ void lay_shape(PointLayout& layout, const std::vector<TakeScan>& scans,
                               : fmt::format("frame {}, laid out flat", first.rest_frame_number);
     if (mesh || flat.margin > kUnclear) return;
     layout.warnings.push_back(
-        "the first points lie so close to the middle of the sheet that other takes may come out "
-        "turned over; import them with --rest and the motion file of this one");
+        "the first points lie so close to the middle of the sheet that other recordings may come out "
+        "turned over; import them with `rest` and the motion file of this one");
 }
 
 // ---- An earlier motion ----
@@ -234,22 +235,23 @@ void take_rest(PointLayout& layout, const std::vector<PointFrame>& samples, cons
     const std::string source = options.rest.string();
     if (header.landmark_count() != layout.points.size()) {
         throw Error(
-            "{}: {} rest places, but {} has {} points{}; a motion file serves as --rest for the "
-            "same points, so leave out the same ones with --drop",
+            "{}: {} rest places, but {} has {} points{}; a motion file serves as `rest` for the "
+            "same points, so leave out the same ones with `dropped`",
             source, header.landmark_count(), info.source, layout.points.size(),
             layout.points.size() < info.point_count ? " that are kept" : "");
     }
-    for (const auto& [stated, stored, flag] :
-         {std::tuple{options.length, header.sheet.length, "--length"},
-          std::tuple{options.width, header.sheet.width, "--width"}}) {
-        if (!(stated > 0) || std::abs(stated / stored - 1) <= kSame) continue;
-        throw Error(
-            "{}: a sheet of {:.6g} x {:.6g} m, but {} {} was given; leave it out, or import the "
-            "first take with it as well",
-            source, header.sheet.length, header.sheet.width, flag, stated);
+    for (const auto& [stated, stored, field] :
+         {std::tuple{options.length, header.sheet.length, "length"},
+          std::tuple{options.width, header.sheet.width, "width"}}) {
+        if (!stated || std::abs(*stated / stored - 1) <= kSame) continue;
+        throw Error(Field{field},
+                    "{} m was given, but the sheet of {} is {:.6g} x {:.6g} m; leave it out, or "
+                    "import the first recording with it as well",
+                    *stated, source, header.sheet.length, header.sheet.width);
     }
-    if (options.rest_unit > 0) {
-        throw Error("--rest-unit: {} is a motion file, which is in metres; leave it out", source);
+    if (options.rest_unit) {
+        throw Error(Field{"rest_unit"}, "{} is a motion file, which is in metres; leave it out",
+                    source);
     }
     layout.shape.sheet.length = header.sheet.length;
     layout.shape.sheet.width = header.sheet.width;
@@ -261,10 +263,10 @@ void take_rest(PointLayout& layout, const std::vector<PointFrame>& samples, cons
 
 }  // namespace
 
-std::vector<PointFrame> all_samples(const std::vector<TakeScan>& scans)
+std::vector<PointFrame> all_samples(const std::vector<RecordingScan>& scans)
 {
     std::vector<PointFrame> samples;
-    for (const TakeScan& scan : scans) {
+    for (const RecordingScan& scan : scans) {
         samples.insert(samples.end(), scan.samples.begin(), scan.samples.end());
     }
     return samples;
@@ -278,7 +280,7 @@ double seen_stretch(const std::vector<PointFrame>& samples, const std::vector<Sh
     throw Error("{}: no frame shows two neighbouring points; are all cells blank?", source);
 }
 
-void find_rest_places(PointLayout& layout, const std::vector<TakeScan>& scans,
+void find_rest_places(PointLayout& layout, const std::vector<RecordingScan>& scans,
                       const ImportOptions& options)
 {
     const std::vector<PointFrame> samples = all_samples(scans);

@@ -5,7 +5,7 @@
 
 #include "capture/outliers.h"
 #include "core/quantile.h"
-#include "formats/tracks/ordered_tracks.h"
+#include "formats/tracks/open_tracks.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -73,7 +73,7 @@ bool leaps(const PointFrame& frame, const PointFrame& next)
 // Adds one frame after the other.
 class Scanner {
   public:
-    Scanner(TakeScan& scan, const ImportOptions& options) : scan_(scan), options_(options)
+    Scanner(RecordingScan& scan, const ImportOptions& options) : scan_(scan), options_(options)
     {
         scan_.seen.assign(scan_.points.size(), 0);
     }
@@ -97,12 +97,11 @@ class Scanner {
     void take_rest(const PointFrame& frame, std::size_t number)
     {
         if (rest_settled_) return;
-        if (options_.rest_frame < 0 && !scan_.rest_frame.empty()) {
+        if (!options_.rest_frame && !scan_.rest_frame.empty()) {
             rest_settled_ = !leaps(scan_.rest_frame, frame);
             if (rest_settled_) return;
         }
-        const bool chosen =
-            options_.rest_frame < 0 ? shows_all(frame) : number == std::size_t(options_.rest_frame);
+        const bool chosen = options_.rest_frame ? number == *options_.rest_frame : shows_all(frame);
         if (!chosen) return;
         scan_.rest_frame = frame;
         scan_.rest_frame_number = number;
@@ -112,13 +111,13 @@ class Scanner {
     {
         if (sampler_.wants(different_++)) {
             sampler_.add(scan_.samples, frame);
-            if (before_.size() == 2) add_wobbles(before_[0], before_[1], frame, scan_.wobbles);
+            if (before_.size() == 2) add_residuals(before_[0], before_[1], frame, scan_.residuals);
         }
         if (before_.size() == 2) before_.erase(before_.begin());
         before_.push_back(frame);
     }
 
-    TakeScan& scan_;
+    RecordingScan& scan_;
     const ImportOptions& options_;
     Sampler sampler_;
     std::size_t different_ = 0;
@@ -141,7 +140,7 @@ PointFrame points_of(const std::vector<double>& numbers, const std::vector<int>&
 }
 
 std::vector<int> numbers_named(const TrackInfo& info, const std::string& name,
-                               std::string_view flag)
+                               std::string_view field)
 {
     const auto found = std::find(info.names.begin(), info.names.end(), name);
     if (found != info.names.end()) return {int(found - info.names.begin())};
@@ -157,10 +156,10 @@ std::vector<int> numbers_named(const TrackInfo& info, const std::string& name,
         numbers = particles_named(numbered, name);
     }
     if (!numbers.empty()) return numbers;
-    throw Error(
-        "{} '{}': {} has no point of that name; use one, its beginning and a star, or "
-        "particle:NUMBER",
-        flag, name, info.source);
+    throw Error(Field{std::string(field)},
+                "{} has no point named '{}'; give a name, its beginning and a star, or "
+                "particle:NUMBER",
+                info.source, name);
 }
 
 namespace {
@@ -169,7 +168,7 @@ std::vector<int> kept_points(const TrackInfo& info, const ImportOptions& options
 {
     std::vector<bool> dropped(info.point_count, false);
     for (const std::string& name : options.dropped) {
-        for (const int number : numbers_named(info, name, "--drop")) {
+        for (const int number : numbers_named(info, name, "dropped")) {
             dropped[std::size_t(number)] = true;
         }
     }
@@ -189,19 +188,16 @@ std::vector<int> kept_points(const TrackInfo& info, const ImportOptions& options
 FrameClock::FrameClock(const TrackInfo& info, const ImportOptions& options)
     : from_(options.from), until_(options.until)
 {
-    const double rate = options.frame_rate > 0 ? options.frame_rate : info.rate.value_or(0);
-    if (rate > 0) interval_ = 1 / rate;
-    if (info.times) {
-        interval_ = options.frame_rate > 0 ? interval_ : 0;  // stamps are finer than a nominal rate
-        return;
-    }
+    if (options.frame_rate) interval_ = 1 / *options.frame_rate;
+    if (info.times) return;  // stamps are finer than a nominal rate
+    const double rate = options.frame_rate.value_or(info.rate.value_or(0));
     if (!(rate > 0)) {
         throw Error(
-            "{}: has no times, so the frame rate must be known; give it with --fps, for example "
-            "--fps 60",
+            "{}: it has no times, so the frame rate must be known; give `frame_rate`, for example "
+            "`frame_rate` 60",
             info.source);
     }
-    scale_ = interval_;
+    scale_ = interval_ = 1 / rate;
 }
 
 double FrameClock::operator()(const TrackFrame& frame)
@@ -212,23 +208,24 @@ double FrameClock::operator()(const TrackFrame& frame)
 
 bool FrameClock::wanted(double time) const
 {
-    // Times before the first frame are not left out unasked: they have to be spoken of.
-    return !(from_ > 0 && time < from_ - 1e-9) && !(until_ > 0 && time > until_ + 1e-9);
+    // Times before the first frame are left out only on request: they have to be reported.
+    return !(from_ && time < *from_ - 1e-9) && !(until_ && time > *until_ + 1e-9);
 }
 
-std::unique_ptr<TrackReader> open_take(const Take& take, const ImportOptions& options,
-                                       const std::vector<std::string>& names)
+std::unique_ptr<TrackReader> open_recording(const Recording& recording,
+                                            const ImportOptions& options,
+                                            const std::vector<std::string>& names)
 {
-    return order_points(open_tracks(take, {options.csv_layout, options.array}), names);
+    return order_points(open_tracks(recording, {options.csv_layout, options.array}), names);
 }
 
-TakeScan scan_take(const Take& take, const ImportOptions& options,
-                   const std::vector<std::string>& names,
-                   const std::function<void(double)>& progress)
+RecordingScan scan_recording(const Recording& recording, const ImportOptions& options,
+                             const std::vector<std::string>& names,
+                             const std::function<void(double)>& progress)
 {
-    const auto reader = open_take(take, options, names);
-    TakeScan scan;
-    scan.take = take;
+    const auto reader = open_recording(recording, options, names);
+    RecordingScan scan;
+    scan.recording = recording;
     scan.info = reader->info();
     scan.points = kept_points(scan.info, options);
     FrameClock clock(scan.info, options);
@@ -247,8 +244,9 @@ TakeScan scan_take(const Take& take, const ImportOptions& options,
         scanner.add(time, points_of(frame.position, scan.points));
     }
     if (scan.stamps.time.empty()) {
-        throw Error("{}: none of {} frames lies between {} s and {} s; change --from or --until",
-                    scan.info.source, read, options.from, options.until);
+        throw Error("{}: none of {} frames lies between {} s and {} s; change `from` or `until`",
+                    scan.info.source, read, options.from.value_or(0),
+                    options.until.value_or(HUGE_VAL));
     }
     return scan;
 }

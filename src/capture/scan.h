@@ -21,34 +21,34 @@ class FrameClock {
     double interval() const { return interval_; }  // [s], where it is prescribed; else 0
 
   private:
-    double scale_ = 1, interval_ = 0, from_ = 0, until_ = 0;
-    std::optional<double> first_;
+    double scale_ = 1, interval_ = 0;
+    std::optional<double> from_, until_, first_;
 };
 
 // Numbers in the file of the points that a name stands for: one of the file, the beginning of
-// several with a star behind it, or particle:NUMBER. Throws Error naming `flag` when there is none.
+// several with a star behind it, or particle:NUMBER. Throws Error about `field` without one.
 std::vector<int> numbers_named(const TrackInfo& info, const std::string& name,
-                               std::string_view flag);
+                               std::string_view field);
 
-// What the first reading of a take finds. Points that are dropped are left out of all frames.
-struct TakeScan {
-    Take take;
+// What the first reading of a recording finds. Points that are dropped are left out of all frames.
+struct RecordingScan {
+    Recording recording;
     TrackInfo info;
     std::vector<int> points;          // those that are kept, numbers in the file
     FrameStamps stamps;               // of the frames that are wanted
     std::vector<std::size_t> seen;    // in how many frames, of every kept point
     std::vector<PointFrame> samples;  // a few frames, evenly spread
-    std::vector<double> wobbles;      // see add_wobbles(), near the samples
+    std::vector<double> residuals;      // see add_residuals(), near the samples
     PointFrame rest_frame;            // what is to be laid out flat, or nothing
     std::size_t rest_frame_number = 0;
 };
 
-// The points of a take in the order of `names`, where these are theirs.
-std::unique_ptr<TrackReader> open_take(const Take& take, const ImportOptions& options,
+// The points of a recording in the order of `names`, where these are theirs.
+std::unique_ptr<TrackReader> open_recording(const Recording& recording, const ImportOptions& options,
                                        const std::vector<std::string>& names);
 
-// `names` are those of the first take; none when it is this one.
-TakeScan scan_take(const Take& take, const ImportOptions& options,
+// `names` are those of the first recording; none when it is this one.
+RecordingScan scan_recording(const Recording& recording, const ImportOptions& options,
                    const std::vector<std::string>& names,
                    const std::function<void(double share)>& progress);
 

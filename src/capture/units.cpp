@@ -48,12 +48,12 @@ std::optional<double> unit_beside(double points_unit, double stretch)
     std::string fitting;
     for (const Unit& unit : kUnits) {
         if (!unit_beside(unit.metres, rest.stretch)) continue;
-        fitting = fmt::format("; they would fit were the points in {}: give --unit {}", unit.name,
+        fitting = fmt::format("; they would fit were the points in {}: give `unit` {}", unit.name,
                               unit.flag);
     }
     throw Error(
         "{}: as numbers, neighbouring points are {} times as far apart as here, which no units "
-        "explain{}{}; {}, or insist with --trust",
+        "explain{}{}; {}, or insist with `trust`",
         rest.source, fold_text(rest.stretch),
         layout.unit_reason.empty() ? "" : fmt::format(" (points are in {})", layout.unit_reason),
         fitting, layout.fit_remedy);
@@ -63,14 +63,14 @@ RestUnit unit_by_length(const PointLayout& layout, const UnscaledRest& rest,
                         const ImportOptions& options)
 {
     for (const Unit& unit : kUnits) {
-        if (!plausible(unit.metres * rest.length / options.length)) continue;
-        return {unit.metres, fmt::format("{}, which fit --length", unit.name)};
+        if (!plausible(unit.metres * rest.length / *options.length)) continue;
+        return {unit.metres, fmt::format("{}, which fit the stated length", unit.name)};
     }
     if (options.trust) return {layout.placing.unit, "metres, assumed"};
     throw Error(
-        "{}: laid out flat the sheet is {:.4g} long, were that metres, but --length {} was given, "
-        "and neither centimetres nor millimetres fit; check --length, or give {}",
-        rest.source, rest.length, options.length, options.rest.empty() ? "--unit" : "--rest-unit");
+        "{}: laid out flat the sheet is {:.4g} long, were that metres, but `length` {} was given, "
+        "and neither centimetres nor millimetres fit; check `length`, or give {}",
+        rest.source, rest.length, *options.length, options.rest.empty() ? "`unit`" : "`rest_unit`");
 }
 
 // Neither unit is known, nor the size of the sheet.
@@ -84,8 +84,8 @@ RestUnit assumed_unit(PointLayout& layout, const UnscaledRest& rest, const Impor
         if (!options.trust && (length < kLeast || length > kMost)) {
             throw Error(
                 "{}: the sheet is {:.3g} long in the units of the file, which are not known; give "
-                "{} m, cm or mm, or the --length of the sheet [m]",
-                rest.source, rest.length, options.rest.empty() ? "--unit" : "--rest-unit");
+                "{} m, cm or mm, or the `length` of the sheet [m]",
+                rest.source, rest.length, options.rest.empty() ? "`unit`" : "`rest_unit`");
         }
         layout.placing.unit = unit.metres;
         layout.unit_reason = fmt::format(
@@ -118,17 +118,17 @@ void choose_unit(PointLayout& layout, double stretch, std::string_view source, b
     if (trust) return;
     throw Error(
         "{}: neighbouring points are {:.3g} times as far apart as on a sheet of {:.4g} x {:.4g} m, "
-        "were they in metres, and neither centimetres nor millimetres fit; {}, or give --unit",
+        "were they in metres, and neither centimetres nor millimetres fit; {}, or give `unit`",
         source, stretch, layout.shape.sheet.length, layout.shape.sheet.width, layout.fit_remedy);
 }
 
 void check_unit(const PointLayout& layout, double stretch, std::string_view source)
 {
     if (plausible(stretch * layout.placing.unit)) return;
-    std::string remedy = fmt::format("check --unit; {}; or insist with --trust", layout.fit_remedy);
+    std::string remedy = fmt::format("check `unit`; {}; or insist with `trust`", layout.fit_remedy);
     for (const Unit& unit : kUnits) {
         if (!plausible(stretch * unit.metres)) continue;
-        remedy = fmt::format("the points look like {}: give --unit {}, or else {}", unit.name,
+        remedy = fmt::format("the points look like {}: give `unit` {}, or else {}", unit.name,
                              unit.flag, layout.fit_remedy);
     }
     throw Error(
@@ -141,11 +141,11 @@ void check_unit(const PointLayout& layout, double stretch, std::string_view sour
 RestUnit choose_rest_unit(PointLayout& layout, const UnscaledRest& rest,
                           const ImportOptions& options)
 {
-    if (options.rest_unit > 0) {
-        return {options.rest_unit, name_of_unit(options.rest_unit) + ", as given"};
+    if (options.rest_unit) {
+        return {*options.rest_unit, name_of_unit(*options.rest_unit) + ", as given"};
     }
     const bool known = !layout.unit_reason.empty();
-    if (!known && options.length > 0) return unit_by_length(layout, rest, options);
+    if (!known && options.length) return unit_by_length(layout, rest, options);
     if (!known) return assumed_unit(layout, rest, options);
     const double points_unit = layout.placing.unit;
     const std::optional<double> metres = unit_beside(points_unit, rest.stretch);

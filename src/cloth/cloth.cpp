@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "geometry/polygon.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -38,146 +39,6 @@ bool wanted(const GridOptions& options, SpringFamily family)
             return options.bending;
     }
     return false;
-}
-
-// `element` is "spring", "triangle" or "hinge".
-void check_parameter(double value, std::string_view what, std::string_view element,
-                     std::size_t index, std::string_view source)
-{
-    if (!std::isfinite(value) || value < 0) {
-        throw Error("{}: {} {} has {} {}; it must be finite and not negative", source, element,
-                    index, what, value);
-    }
-}
-
-template <std::size_t N>
-void check_corners(const std::array<int, N>& corners, std::string_view element, std::size_t index,
-                   std::size_t particles, std::string_view source)
-{
-    for (std::size_t i = 0; i < N; ++i) {
-        const bool twice =
-            std::find(corners.begin(), corners.begin() + i, corners[i]) != corners.begin() + i;
-        if (twice || corners[i] < 0 || std::size_t(corners[i]) >= particles) {
-            throw Error("{}: {} {} has corners {}; they must differ and lie in 0 to {}", source,
-                        element, index, fmt::join(corners, ", "), particles - 1);
-        }
-    }
-}
-
-// Twice the signed area at rest. [m^2]
-double turn(const Cloth& cloth, int a, int b, int c)
-{
-    const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b], pc = cloth.rest[c];
-    return (pb.u - pa.u) * (pc.v - pa.v) - (pc.u - pa.u) * (pb.v - pa.v);
-}
-
-void check_triangles(const Cloth& cloth, std::string_view source)
-{
-    const TriangleSet& set = cloth.triangles;
-    const std::size_t count = set.triangle_count();
-    if (set.shear_stiffness.size() != count || set.area_stiffness.size() != count ||
-        set.damping.size() != count) {
-        throw Error(
-            "{}: {} triangles, but {} shear stiffnesses, {} area stiffnesses, {} dampings; give "
-            "one each",
-            source, count, set.shear_stiffness.size(), set.area_stiffness.size(),
-            set.damping.size());
-    }
-    for (std::size_t t = 0; t < count; ++t) {
-        check_corners(set.corners[t], "triangle", t, cloth.particle_count(), source);
-        const auto turn_of = [&](std::size_t i) {
-            const auto [a, b, c] = set.corners[i];
-            return turn(cloth, a, b, c);
-        };
-        if (turn_of(t) == 0) {
-            throw Error("{}: triangle {} has no area at rest; remove it", source, t);
-        }
-        if ((turn_of(t) > 0) != (turn_of(0) > 0)) {
-            throw Error("{}: triangle {} turns against triangle 0; swap two of its corners", source,
-                        t);
-        }
-        check_parameter(set.shear_stiffness[t], "shear stiffness", "triangle", t, source);
-        check_parameter(set.area_stiffness[t], "area stiffness", "triangle", t, source);
-        check_parameter(set.damping[t], "damping", "triangle", t, source);
-    }
-}
-
-void check_hinges(const Cloth& cloth, std::string_view source)
-{
-    const HingeSet& set = cloth.hinges;
-    const std::size_t count = set.hinge_count();
-    if (set.stiffness.size() != count || set.damping.size() != count) {
-        throw Error("{}: {} hinges, but {} stiffnesses, {} dampings; give one each", source, count,
-                    set.stiffness.size(), set.damping.size());
-    }
-    for (std::size_t h = 0; h < count; ++h) {
-        check_corners(set.corners[h], "hinge", h, cloth.particle_count(), source);
-        const auto [a, b, c, d] = set.corners[h];
-        if (!(turn(cloth, a, b, c) * turn(cloth, a, b, d) < 0)) {
-            throw Error(
-                "{}: hinge {} has its corners {} and {} not on opposite sides of the edge from {} "
-                "to {} at rest; give the corners of two triangles that share that edge",
-                source, h, c, d, a, b);
-        }
-        check_parameter(set.stiffness[h], "stiffness", "hinge", h, source);
-        check_parameter(set.damping[h], "damping", "hinge", h, source);
-    }
-}
-
-void check_law(const SpringSet& set, std::string_view source)
-{
-    const std::size_t springs = set.spring_count();
-    double last = -std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < set.ranges.size(); ++j) {
-        const StiffnessRange& range = set.ranges[j];
-        if (!(range.from >= last && range.to > range.from)) {  // written so that NaN fails
-            throw Error(
-                "{}: stiffness range {} is from strain {} to {}; ranges must ascend and lie apart",
-                source, j, range.from, range.to);
-        }
-        last = range.to;
-        if (range.stiffness.size() != springs) {
-            throw Error("{}: stiffness range {} has {} stiffnesses for {} springs; give one each",
-                        source, j, range.stiffness.size(), springs);
-        }
-        for (std::size_t s = 0; s < springs; ++s) {
-            check_parameter(range.stiffness[s], "stiffness in a range", "spring", s, source);
-        }
-    }
-    const std::vector<double>& isotropic = set.isotropic_damping;
-    if (!isotropic.empty() && isotropic.size() != springs) {
-        throw Error("{}: {} isotropic dampings for {} springs; give one each, or none", source,
-                    isotropic.size(), springs);
-    }
-    for (std::size_t s = 0; s < isotropic.size(); ++s) {
-        check_parameter(isotropic[s], "isotropic damping", "spring", s, source);
-    }
-}
-
-void check_errors(const SpringSet& set, const SpringErrors& errors, std::string_view source)
-{
-    const std::size_t springs = set.spring_count();
-    const std::size_t kinds = static_cast<std::size_t>(set.kind_count());
-    if (errors.parameters.size() != kinds) {
-        throw Error("{}: standard errors of {} kinds of parameters, but springs have {}; give all",
-                    source, errors.parameters.size(), kinds);
-    }
-    for (const std::vector<double>& kind : errors.parameters) {
-        if (kind.size() != springs) {
-            throw Error("{}: {} standard errors for {} springs; give one each", source, kind.size(),
-                        springs);
-        }
-        for (std::size_t s = 0; s < springs; ++s) {
-            if (!(kind[s] >= 0)) {  // may be infinite; written so that NaN fails
-                throw Error("{}: spring {} has a standard error of {}; it must not be negative",
-                            source, s, kind[s]);
-            }
-        }
-    }
-    if (!(std::isfinite(errors.force) && errors.force >= 0)) {
-        throw Error("{}: force noise of {} N s^(1/2); it must be finite and not negative", source,
-                    errors.force);
-    }
 }
 
 void add_spring(Cloth& cloth, SpringFamily family, int a, int b)
@@ -240,43 +101,6 @@ std::vector<int> indexed_particle(const Cloth& cloth, std::string_view name)
 
 }  // namespace
 
-int SpringSet::kind_count() const
-{
-    return 2 + static_cast<int>(ranges.size()) + (isotropic_damping.empty() ? 0 : 1);
-}
-
-const std::vector<double>& SpringSet::parameters(int kind) const
-{
-    if (kind == 0) return stiffness;
-    if (kind == 1) return damping;
-    const auto range = static_cast<std::size_t>(kind - 2);
-    return range < ranges.size() ? ranges[range].stiffness : isotropic_damping;
-}
-
-std::vector<double>& SpringSet::parameters(int kind)
-{
-    return const_cast<std::vector<double>&>(std::as_const(*this).parameters(kind));
-}
-
-bool SpringSet::is_damping(int kind) const
-{
-    return kind == 1 || kind >= 2 + static_cast<int>(ranges.size());
-}
-
-SpringParameters parameters_of(const SpringSet& springs)
-{
-    SpringParameters all;
-    for (int kind = 0; kind < springs.kind_count(); ++kind) all.push_back(springs.parameters(kind));
-    return all;
-}
-
-void set_parameters(SpringSet& springs, const SpringParameters& parameters)
-{
-    for (std::size_t kind = 0; kind < parameters.size(); ++kind) {
-        springs.parameters(static_cast<int>(kind)) = parameters[kind];
-    }
-}
-
 void set_law(SpringSet& springs, const SpringLaw& law)
 {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -320,56 +144,6 @@ std::string_view name_of(TriangleDamping damping)
             return "strain";
     }
     return "unknown";
-}
-
-void check_cloth(const Cloth& cloth, std::string_view source)
-{
-    check_sheet(cloth.sheet);
-    const std::size_t particles = cloth.particle_count(), springs = cloth.springs.spring_count();
-    if (particles == 0) throw Error("{}: no particles; a cloth needs at least one", source);
-    if (cloth.mass.size() != particles) {
-        throw Error("{}: {} masses for {} particles; give one mass each", source, cloth.mass.size(),
-                    particles);
-    }
-    if (cloth.grid && (cloth.grid->rows < 1 || cloth.grid->cols < 1 ||
-                       std::size_t(cloth.grid->rows) * cloth.grid->cols != particles)) {
-        throw Error("{}: grid {} x {} but {} particles; make them agree or leave the grid out",
-                    source, cloth.grid->rows, cloth.grid->cols, particles);
-    }
-    for (std::size_t p = 0; p < particles; ++p) {
-        if (!std::isfinite(cloth.mass[p]) || cloth.mass[p] <= 0) {
-            throw Error("{}: particle {} has mass {} kg; it must be finite and positive", source, p,
-                        cloth.mass[p]);
-        }
-        if (!std::isfinite(cloth.rest[p].u) || !std::isfinite(cloth.rest[p].v)) {
-            throw Error("{}: particle {} has a rest position that is not finite", source, p);
-        }
-    }
-    const SpringSet& set = cloth.springs;
-    if (set.family.size() != springs || set.rest_length.size() != springs ||
-        set.stiffness.size() != springs || set.damping.size() != springs) {
-        throw Error(
-            "{}: {} springs, but {} families, {} rest lengths, {} stiffnesses, {} dampings;"
-            " give one each",
-            source, springs, set.family.size(), set.rest_length.size(), set.stiffness.size(),
-            set.damping.size());
-    }
-    for (std::size_t s = 0; s < springs; ++s) {
-        const auto [a, b] = set.ends[s];
-        const int count = static_cast<int>(particles);
-        if (a < 0 || b < 0 || a >= count || b >= count || a == b) {
-            throw Error(
-                "{}: spring {} joins particles {} and {}; ends must differ and lie in 0 to {}",
-                source, s, a, b, count - 1);
-        }
-        check_parameter(set.rest_length[s], "rest length", "spring", s, source);
-        check_parameter(set.stiffness[s], "stiffness", "spring", s, source);
-        check_parameter(set.damping[s], "damping", "spring", s, source);
-    }
-    check_law(set, source);
-    if (cloth.errors) check_errors(set, *cloth.errors, source);
-    check_triangles(cloth, source);
-    check_hinges(cloth, source);
 }
 
 std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid)
@@ -428,15 +202,15 @@ std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field)
 double smallest_spacing(const Cloth& cloth)
 {
     double smallest = std::hypot(cloth.sheet.length, cloth.sheet.width);
-    const auto look = [&](int a, int b) {
+    const auto compare = [&](int a, int b) {
         const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b];
         smallest = std::min(smallest, std::hypot(pb.u - pa.u, pb.v - pa.v));
     };
-    for (const auto& [a, b] : cloth.springs.ends) look(a, b);
+    for (const auto& [a, b] : cloth.springs.ends) compare(a, b);
     for (const auto& [a, b, c] : cloth.triangles.corners) {
-        look(a, b);
-        look(b, c);
-        look(c, a);
+        compare(a, b);
+        compare(b, c);
+        compare(c, a);
     }
     return smallest;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -168,18 +169,16 @@ std::string fault_of(const Layer& layer)
     return std::visit(FaultOf{}, layer.region);
 }
 
-std::string_view trimmed(std::string_view text)
+// Lines may be broken anywhere.
+std::string_view without_blanks(std::string_view text)
 {
-    constexpr std::string_view kBlank = " \t\r\n";
-    const auto first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+    return trimmed(text, " \t\r\n");
 }
 
 std::vector<std::string_view> words_of(std::string_view text)
 {
     std::vector<std::string_view> words;
-    for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
+    for (text = without_blanks(text); !text.empty(); text = without_blanks(text)) {
         words.push_back(text.substr(0, text.find_first_of(" \t\r\n")));
         text.remove_prefix(words.back().size());
     }
@@ -230,8 +229,8 @@ class LayerParser {
     {
         const auto equals = text_.rfind('=');
         const bool has_amount = equals != std::string_view::npos;
-        const std::string_view head = trimmed(text_.substr(0, equals));
-        const std::string_view amount = has_amount ? trimmed(text_.substr(equals + 1)) : "";
+        const std::string_view head = without_blanks(text_.substr(0, equals));
+        const std::string_view amount = has_amount ? without_blanks(text_.substr(equals + 1)) : "";
         const auto words = words_of(head);
         if (!words.empty() && words[0] == "map") return map(head, words, has_amount, amount);
         if (!has_amount) return everywhere(words);
@@ -299,7 +298,7 @@ class LayerParser {
         }
         head.remove_prefix(words[0].size());
         if (range) head.remove_suffix(words.back().size());
-        const std::string path(trimmed(head));
+        const std::string path(without_blanks(head));
         if (path.empty()) fail("a map needs a file");
         Layer layer;
         if (amount == "x") {
@@ -308,7 +307,7 @@ class LayerParser {
             set_amount(layer, amount);
         }
         if (!read_map_) fail("maps cannot be read here");
-        layer.region = MaterialField::Map{read_map_(path, range ? &*range : nullptr)};
+        layer.region = MaterialField::Map{read_map_(path, range)};
         return layer;
     }
 
@@ -371,7 +370,7 @@ MaterialField parse_material(std::string_view text, const MapReader& read_map)
     MaterialField field;
     for (std::size_t start = 0, number = 1; start <= text.size(); ++number) {
         const auto end = std::min(text.find(';', start), text.size());
-        const auto layer_text = trimmed(text.substr(start, end - start));
+        const auto layer_text = without_blanks(text.substr(start, end - start));
         start = end + 1;
         if (layer_text.empty()) {
             throw Error("material '{}': layer {} is empty; {}", text, number, kForms);

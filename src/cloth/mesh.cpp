@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cloth/hinge_shape.h"
+#include "geometry/polygon.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -14,9 +15,8 @@ namespace {
 // Signed: positive when the corners turn from u towards v.
 double area_of(const SheetMesh& mesh, const std::array<int, 3>& triangle)
 {
-    const SheetPoint a = mesh.points[triangle[0]], b = mesh.points[triangle[1]],
-                     c = mesh.points[triangle[2]];
-    return 0.5 * ((b.u - a.u) * (c.v - a.v) - (c.u - a.u) * (b.v - a.v));
+    const auto& [a, b, c] = triangle;
+    return 0.5 * turn(mesh.points[a], mesh.points[b], mesh.points[c]);
 }
 
 // Which triangles have an edge, keyed by its ends in ascending order.

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "geometry/mesh_geometry.h"
-#include "geometry/rectangle.h"
+#include "geometry/polygon.h"
 #include "springtime/cloth.h"
 #include "springtime/error.h"
 #include "springtime/geometry.h"

@@ -28,7 +28,7 @@ constexpr std::array<StateField<double>, 2> kScalars{{
     {"damping_scale", &TrainState::damping_scale},
 }};
 constexpr double kNoValidation = -1;  // in the file, instead of a best validation
-constexpr std::array<StateField<SpringParameters>, 4> kArrays{{
+constexpr std::array<StateField<ParameterValues>, 4> kArrays{{
     {"parameters", &TrainState::parameters},
     {"mean", &TrainState::mean},
     {"square", &TrainState::square},
@@ -38,19 +38,12 @@ constexpr std::array<StateField<SpringParameters>, 4> kArrays{{
 // ---- Checkpoints as bytes: little-endian words of 8 bytes, see docs/formats.md
 
 constexpr std::string_view kMagic = "springtime-state";
-constexpr std::uint64_t kCheckpointVersion = 2;
+constexpr std::uint64_t kCheckpointVersion = 3;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
-// Iteration, best iteration and the numbers of springs and of kinds come before the rest; the best
-// validation follows the scalars.
-constexpr std::size_t kFixedBytes = (5 + kScalars.size()) * kWordBytes;
-constexpr std::uint64_t kMostKinds = 1000;  // so that products stay far from overflow
-
-// All numbers of one spring.
-constexpr std::size_t spring_bytes(std::size_t kinds)
-{
-    return kArrays.size() * kinds * kWordBytes;
-}
+// Iteration, best iteration, the scalars, the best validation and the number of parameters come
+// first; then how many values each parameter has; then the arrays.
+constexpr std::size_t kFixedBytes = (4 + kScalars.size()) * kWordBytes;
 
 // FNV-1a with 64 bits. Each step is a bijection of the hash for a given byte and of the byte for a
 // given hash, so a change within one byte never goes unnoticed.
@@ -93,6 +86,7 @@ class Words {
         return word;
     }
     double next_double() { return std::bit_cast<double>(next()); }
+    std::size_t left() const { return bytes_.size() / kWordBytes; }
 
   private:
     std::string_view bytes_;
@@ -126,15 +120,41 @@ std::string_view checked_content(std::string_view bytes, const std::string& sour
     return content;
 }
 
-std::string values_fault(const std::vector<double>& values, std::size_t springs)
+std::string values_fault(const std::vector<double>& values, std::size_t elements)
 {
-    if (values.size() != springs) {
-        return fmt::format("has {} entries for {} springs", values.size(), springs);
+    if (values.size() != elements) {
+        return fmt::format("has {} entries for {} elements", values.size(), elements);
     }
-    for (std::size_t s = 0; s < springs; ++s) {
-        if (!std::isfinite(values[s])) return fmt::format("is {} for spring {}", values[s], s);
+    for (std::size_t e = 0; e < elements; ++e) {
+        if (!std::isfinite(values[e])) return fmt::format("is {} for element {}", values[e], e);
     }
     return {};
+}
+
+// How many values each parameter has. Nothing is allocated before the words for it are there, and
+// no sum can overflow, for no count is larger than the number of words.
+std::vector<std::size_t> element_counts(Words& words, const std::string& source)
+{
+    const std::uint64_t parameters = words.next();
+    if (parameters > words.left()) {
+        throw Error("{}: {} parameters, but only {} words follow", source, parameters,
+                    words.left());
+    }
+    std::vector<std::size_t> counts;
+    std::size_t sum = 0;
+    for (std::uint64_t k = 0; k < parameters; ++k) {
+        counts.push_back(words.next());
+        if (counts.back() > words.left()) {
+            throw Error("{}: {} values of parameter {}, but only {} words follow", source,
+                        counts.back(), k, words.left());
+        }
+        sum += counts.back();
+    }
+    if (sum * kArrays.size() != words.left()) {
+        throw Error("{}: {} arrays of {} values, but {} words follow", source, kArrays.size(), sum,
+                    words.left());
+    }
+    return counts;
 }
 
 int checked_count(std::uint64_t word, std::string_view name, const std::string& source)
@@ -161,18 +181,17 @@ std::string state_fault(const TrainState& state)
     if (state.best_validation && !std::isfinite(*state.best_validation)) {
         return fmt::format("best_validation is {}", *state.best_validation);
     }
-    const std::size_t kinds = state.parameters.size();
-    if (kinds == 0) return "parameters has no kinds";
-    const std::size_t springs = state.parameters[0].size();
+    const std::size_t count = state.parameters.size();
+    if (count == 0) return "parameters is empty";
     for (const auto& field : kArrays) {
-        const SpringParameters& all = state.*field.values;
-        if (all.size() != kinds) {
-            return fmt::format("{} has {} kinds, but parameters has {}", field.name, all.size(),
-                               kinds);
+        const ParameterValues& all = state.*field.values;
+        if (all.size() != count) {
+            return fmt::format("{} has {} arrays, but parameters has {}", field.name, all.size(),
+                               count);
         }
-        for (std::size_t kind = 0; kind < kinds; ++kind) {
-            const std::string fault = values_fault(all[kind], springs);
-            if (!fault.empty()) return fmt::format("{} of kind {} {}", field.name, kind, fault);
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::string fault = values_fault(all[k], state.parameters[k].size());
+            if (!fault.empty()) return fmt::format("{} of parameter {} {}", field.name, k, fault);
         }
     }
     return {};
@@ -180,18 +199,16 @@ std::string state_fault(const TrainState& state)
 
 std::string encode_checkpoint(const TrainState& state)
 {
-    const std::size_t kinds = state.parameters.size(), springs = state.parameters[0].size();
     std::string content;
-    content.reserve(kFixedBytes + springs * spring_bytes(kinds));
     put(content, std::uint64_t(state.iteration));
     put(content, std::uint64_t(state.best_iteration));
-    put(content, std::uint64_t(springs));
-    put(content, std::uint64_t(kinds));
     for (const auto& field : kScalars) put(content, state.*field.values);
     put(content, state.best_validation.value_or(kNoValidation));
+    put(content, std::uint64_t(state.parameters.size()));
+    for (const auto& values : state.parameters) put(content, std::uint64_t(values.size()));
     for (const auto& field : kArrays) {
-        for (const auto& kind : state.*field.values) {
-            for (const double value : kind) put(content, value);
+        for (const auto& values : state.*field.values) {
+            for (const double value : values) put(content, value);
         }
     }
     std::string bytes(kMagic);
@@ -204,31 +221,22 @@ std::string encode_checkpoint(const TrainState& state)
 TrainState decode_checkpoint(std::string_view bytes, const std::string& source)
 {
     const std::string_view content = checked_content(bytes, source);
-    if (content.size() < kFixedBytes) {
-        throw Error("{}: {} bytes after the header, but a state has at least {}", source,
-                    content.size(), kFixedBytes);
+    if (content.size() < kFixedBytes || content.size() % kWordBytes != 0) {
+        throw Error("{}: {} bytes after the header, but a state has {} or more, in words of {}",
+                    source, content.size(), kFixedBytes, kWordBytes);
     }
     Words words(content);
     TrainState state;
     state.iteration = checked_count(words.next(), "iteration", source);
     state.best_iteration = checked_count(words.next(), "best_iteration", source);
-    const std::uint64_t springs = words.next(), kinds = words.next();
-    if (kinds < 1 || kinds > kMostKinds) {
-        throw Error("{}: {} kinds of parameters; 1 to {} can be read", source, kinds, kMostKinds);
-    }
-    const std::size_t array_bytes = content.size() - kFixedBytes;
-    // By division: the product could overflow. Nothing is allocated before the bytes are there.
-    if (array_bytes % spring_bytes(kinds) != 0 || array_bytes / spring_bytes(kinds) != springs) {
-        throw Error("{}: {} springs of {} bytes each, but there are {} bytes for them", source,
-                    springs, spring_bytes(kinds), array_bytes);
-    }
     for (const auto& field : kScalars) state.*field.values = words.next_double();
     const double best = words.next_double();
     if (!(best < 0)) state.best_validation = best;
+    const std::vector<std::size_t> counts = element_counts(words, source);
     for (const auto& field : kArrays) {
-        (state.*field.values).assign(kinds, std::vector<double>(springs));
-        for (auto& kind : state.*field.values) {
-            for (double& value : kind) value = words.next_double();
+        for (const std::size_t count : counts) {
+            auto& values = (state.*field.values).emplace_back(count);
+            for (double& value : values) value = words.next_double();
         }
     }
     if (const std::string fault = state_fault(state); !fault.empty()) {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/atomic_file.h"
 #include "formats/cloth_json.h"
 #include "formats/json_node.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -21,6 +21,13 @@ constexpr std::string_view kFormat = "springtime-cloth";
 constexpr std::string_view kUnits = "m, kg, s, N";
 constexpr int kNewestVersion = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::string_view kRanges = "ranges";  // what holds parameters per range of strain
+
+// The group of a file that holds the elements of one type.
+std::string group_name(Element element)
+{
+    return fmt::format("{}s", name_of(element));
+}
 
 // ---- Writing
 
@@ -86,53 +93,45 @@ std::string particles_text(const Cloth& cloth)
                        cloth.particle_count(), rest, array_or_one_text(cloth.mass));
 }
 
-std::string ranges_text(const std::vector<StiffnessRange>& ranges)
+std::string range_text(const StiffnessRange& range)
 {
-    std::vector<std::string> all;
-    for (const StiffnessRange& range : ranges) {
-        all.push_back(fmt::format("{{\"from\": {}, \"to\": {}, \"stiffness\": {}}}",
-                                  number_or_null_text(range.from), number_or_null_text(range.to),
-                                  array_text(range.stiffness)));
-    }
-    return fmt::format("[{}]", fmt::join(all, ", "));
+    return fmt::format("{{\"from\": {}, \"to\": {}, \"stiffness\": {}}}",
+                       number_or_null_text(range.from), number_or_null_text(range.to),
+                       array_text(range.stiffness));
 }
 
-std::string errors_text(const SpringSet& springs, const SpringErrors& errors)
+// `,"key": value` for every parameter, each on a line of its own. Those of the
+// ranges of strain together are one array under "ranges". `text` gives the text of parameter i.
+template <class Text>
+std::string parameters_text(const std::vector<Parameter>& parameters, Text text)
 {
-    const auto values = [&](std::size_t kind) {
-        const std::vector<double>& all = errors.parameters[kind];
+    std::string out;
+    std::vector<std::string> ranges;
+    const auto add = [&](std::string_view key, const std::string& value) {
+        out += fmt::format(",\n    \"{}\": {}", key, value);
+    };
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (!parameters[i].in_range()) {
+            add(parameters[i].kind->name, text(i));
+            continue;
+        }
+        ranges.push_back(text(i));
+        const bool last = i + 1 == parameters.size() || !parameters[i + 1].in_range();
+        if (last) add(kRanges, fmt::format("[{}]", fmt::join(ranges, ", ")));
+    }
+    return out;
+}
+
+std::string errors_text(const Cloth& cloth)
+{
+    const StandardErrors& errors = *cloth.errors;
+    const auto values = [&](std::size_t i) {
+        const std::vector<double>& all = errors.parameters[i];
         return array_text(all.size(), [&](std::size_t s) { return number_or_null_text(all[s]); });
     };
-    const std::size_t ranges = springs.ranges.size();
-    std::string text = fmt::format(
-        "{{\n    \"force\": {},\n    \"stiffness\": {},\n    "
-        "\"damping\": {}",
-        number_text(errors.force), values(0), values(1));
-    if (ranges > 0) {
-        std::vector<std::string> all;
-        for (std::size_t j = 0; j < ranges; ++j) all.push_back(values(2 + j));
-        text += fmt::format(",\n    \"ranges\": [{}]", fmt::join(all, ", "));
-    }
-    if (!springs.isotropic_damping.empty()) {
-        text += fmt::format(",\n    \"isotropic_damping\": {}", values(2 + ranges));
-    }
-    return text + "\n    }";
-}
-
-// What springs have beyond the first version.
-std::string law_text(const Cloth& cloth)
-{
-    const SpringSet& springs = cloth.springs;
-    std::string text;
-    const auto add = [&](const char* key, const std::string& value) {
-        text += fmt::format(",\n    \"{}\": {}", key, value);
-    };
-    if (!springs.ranges.empty()) add("ranges", ranges_text(springs.ranges));
-    if (!springs.isotropic_damping.empty()) {
-        add("isotropic_damping", array_text(springs.isotropic_damping));
-    }
-    if (cloth.errors) add("errors", errors_text(springs, *cloth.errors));
-    return text;
+    return fmt::format(",\n    \"errors\": {{\n    \"force\": {}{}\n    }}",
+                       number_text(errors.force),
+                       parameters_text(learned_parameters(cloth), values));
 }
 
 std::string springs_text(const Cloth& cloth)
@@ -144,50 +143,61 @@ std::string springs_text(const Cloth& cloth)
     const auto families = array_text(springs.spring_count(), [&](std::size_t s) {
         return fmt::format("{}", static_cast<int>(springs.family[s]));
     });
+    const std::vector<Parameter> parameters = parameters_in(cloth, Element::spring);
+    const auto values = [&](std::size_t i) {
+        if (parameters[i].in_range()) return range_text(springs.ranges[parameters[i].range]);
+        return array_text(values_of(cloth, parameters[i]));
+    };
     return fmt::format(
         "{{\n    \"count\": {},\n    \"family_names\": {},\n    \"family\": {},\n"
-        "    \"ends\": {},\n    \"rest_length\": {},\n    \"stiffness\": {},\n"
-        "    \"damping\": {}{}\n  }}",
+        "    \"ends\": {},\n    \"rest_length\": {}{}{}\n  }}",
         springs.spring_count(), names, families, corners_text(springs.ends),
-        array_text(springs.rest_length), array_text(springs.stiffness), array_text(springs.damping),
-        law_text(cloth));
+        array_text(springs.rest_length), parameters_text(parameters, values),
+        cloth.errors ? errors_text(cloth) : "");
 }
 
-std::string triangles_text(const TriangleSet& triangles)
+// Triangles or hinges; `more` follows the parameters.
+template <std::size_t N>
+std::string elements_text(const Cloth& cloth, Element element,
+                          const std::vector<std::array<int, N>>& corners,
+                          const std::string& more = "")
 {
-    return fmt::format(
-        "{{\n    \"count\": {},\n    \"corners\": {},\n    \"shear_stiffness\": {},\n"
-        "    \"area_stiffness\": {},\n    \"damping\": {},\n    \"damping_kind\": \"{}\"\n  }}",
-        triangles.triangle_count(), corners_text(triangles.corners),
-        array_or_one_text(triangles.shear_stiffness), array_or_one_text(triangles.area_stiffness),
-        array_or_one_text(triangles.damping), name_of(triangles.damping_kind));
-}
-
-std::string hinges_text(const HingeSet& hinges)
-{
-    return fmt::format(
-        "{{\n    \"count\": {},\n    \"corners\": {},\n    \"stiffness\": {},\n"
-        "    \"damping\": {}\n  }}",
-        hinges.hinge_count(), corners_text(hinges.corners), array_or_one_text(hinges.stiffness),
-        array_or_one_text(hinges.damping));
+    const std::vector<Parameter> parameters = parameters_in(cloth, element);
+    const auto values = [&](std::size_t i) {
+        return array_or_one_text(values_of(cloth, parameters[i]));
+    };
+    return fmt::format("{{\n    \"count\": {},\n    \"corners\": {}{}{}\n  }}", corners.size(),
+                       corners_text(corners), parameters_text(parameters, values), more);
 }
 
 // From version 2 on a file leaves out the kinds of element that the cloth does not have.
-std::string elements_text(const Cloth& cloth)
+std::string groups_text(const Cloth& cloth)
 {
     std::string text;
-    const auto add = [&](const char* key, const std::string& group) {
-        text += fmt::format(",\n  \"{}\": {}", key, group);
+    const auto add = [&](Element element, const std::string& group) {
+        text += fmt::format(",\n  \"{}\": {}", group_name(element), group);
     };
     if (cloth.springs.spring_count() > 0 || cloth_file_version(cloth) == 1) {
-        add("springs", springs_text(cloth));
+        add(Element::spring, springs_text(cloth));
     }
-    if (cloth.triangles.triangle_count() > 0) add("triangles", triangles_text(cloth.triangles));
-    if (cloth.hinges.hinge_count() > 0) add("hinges", hinges_text(cloth.hinges));
+    if (cloth.triangles.triangle_count() > 0) {
+        const auto damping =
+            fmt::format(",\n    \"damping_kind\": \"{}\"", name_of(cloth.triangles.damping_kind));
+        add(Element::triangle,
+            elements_text(cloth, Element::triangle, cloth.triangles.corners, damping));
+    }
+    if (cloth.hinges.hinge_count() > 0) {
+        add(Element::hinge, elements_text(cloth, Element::hinge, cloth.hinges.corners));
+    }
     return text;
 }
 
 // ---- Reading
+
+std::string key_of(const ParameterKind& kind)
+{
+    return std::string(kind.presence == ParameterPresence::per_range ? kRanges : kind.name);
+}
 
 json parse(std::string_view text, std::string_view source)
 {
@@ -197,7 +207,7 @@ json parse(std::string_view text, std::string_view source)
     } catch (const json::parse_error& error) {
         const std::size_t end = std::min<std::size_t>(error.byte, text.size());
         throw Error(
-            "{}: is no JSON, from line {} on; a cloth file is needed, copy it or make it"
+            "{}: is not JSON, from line {} on; a cloth file is needed, copy it or make it"
             " again",
             source, 1 + std::count(text.begin(), text.begin() + end, '\n'));
     } catch (const json::exception& error) {
@@ -225,18 +235,14 @@ void check_kind(const json& document, const JsonNode& root, std::string_view sou
             " update springtime",
             source, version, kVersion, kNewestVersion);
     }
-    // What reads an earlier version alone would silently lose them.
-    for (const char* key : {"triangles", "hinges"}) {
-        if (version == 1 && root.has(key)) {
-            throw Error("{}: has '{}', but says it is of version 1; make it version 2", source,
-                        key);
-        }
-    }
-    for (const char* key : {"ranges", "isotropic_damping"}) {
-        if (version < 3 && root.has("springs") && root["springs"].has(key)) {
-            throw Error("{}: has 'springs.{}', but says it is of version {}; make it version 3",
-                        source, key, version);
-        }
+    // A program that reads only that version would silently lose what came later.
+    for (const ParameterKind& kind : parameter_kinds()) {
+        const std::string group = group_name(kind.element);
+        if (version >= kind.file_version || !root.has(group)) continue;
+        const std::string key = key_of(kind);
+        if (!root[group].has(key)) continue;
+        throw Error("{}: has '{}.{}', but says it is of version {}; make it version {}", source,
+                    group, key, version, kind.file_version);
     }
     if (const std::string units = root["units"].text(); units != kUnits) {
         throw Error("{}: 'units' is \"{}\"; convert all numbers to \"{}\"", source, units, kUnits);
@@ -320,33 +326,40 @@ SpringSet read_springs(const JsonNode& springs, std::size_t particle_count, std:
     set.ends = read_corners<2>(springs["ends"], count, particle_count);
     set.family = read_families(springs, count, source);
     set.rest_length = springs["rest_length"].numbers(count, "springs");
-    set.stiffness = springs["stiffness"].numbers(count, "springs");
-    set.damping = springs["damping"].numbers(count, "springs");
     if (springs.has("ranges")) set.ranges = read_ranges(springs["ranges"], count);
-    if (springs.has("isotropic_damping")) {
-        set.isotropic_damping = springs["isotropic_damping"].numbers(count, "springs");
-    }
     return set;
 }
 
-SpringErrors read_errors(const JsonNode& node, const SpringSet& springs)
+// All parameters of a type of element but those of ranges of strain, which came with the springs.
+void read_parameters(const JsonNode& group, Element element, Cloth& cloth)
 {
-    const std::size_t count = springs.spring_count(), ranges = springs.ranges.size();
-    SpringErrors errors;
-    errors.force = node["force"].number();
-    const auto add = [&](const JsonNode& values) {
-        values.check_size(count, "springs");
-        auto& kind = errors.parameters.emplace_back(count);
-        for (std::size_t s = 0; s < count; ++s) kind[s] = values.entry(s).number_or(kInfinity);
-    };
-    add(node["stiffness"]);
-    add(node["damping"]);
-    if (ranges > 0) {
-        const JsonNode all = node["ranges"];
-        all.check_size(ranges, "stiffness ranges");
-        for (std::size_t j = 0; j < ranges; ++j) add(all.entry(j));
+    const std::size_t count = element_count(cloth, element);
+    const std::string of = group_name(element);
+    for (const ParameterKind& kind : parameter_kinds()) {
+        if (kind.element != element || kind.presence == ParameterPresence::per_range) continue;
+        const std::string name(kind.name);
+        if (kind.presence == ParameterPresence::optional && !group.has(name)) continue;
+        const JsonNode values = group[name];
+        kind.values(cloth, 0) = element == Element::spring ? values.numbers(count, of)
+                                                           : values.numbers_or_one(count, of);
     }
-    if (!springs.isotropic_damping.empty()) add(node["isotropic_damping"]);
+}
+
+StandardErrors read_errors(const JsonNode& node, const Cloth& cloth)
+{
+    StandardErrors errors;
+    errors.force = node["force"].number();
+    if (!cloth.springs.ranges.empty()) {
+        node["ranges"].check_size(cloth.springs.ranges.size(), "stiffness ranges");
+    }
+    for (const Parameter& parameter : learned_parameters(cloth)) {
+        const JsonNode named = node[key_of(*parameter.kind)];
+        const JsonNode values = parameter.in_range() ? named.entry(parameter.range) : named;
+        const std::size_t count = element_count(cloth, parameter.kind->element);
+        values.check_size(count, group_name(parameter.kind->element));
+        auto& all = errors.parameters.emplace_back(count);
+        for (std::size_t e = 0; e < count; ++e) all[e] = values.entry(e).number_or(kInfinity);
+    }
     return errors;
 }
 
@@ -364,9 +377,6 @@ TriangleSet read_triangles(const JsonNode& triangles, std::size_t particle_count
     TriangleSet set;
     const std::size_t count = checked_count(triangles, "corners", "triangles");
     set.corners = read_corners<3>(triangles["corners"], count, particle_count);
-    set.shear_stiffness = triangles["shear_stiffness"].numbers_or_one(count, "triangles");
-    set.area_stiffness = triangles["area_stiffness"].numbers_or_one(count, "triangles");
-    set.damping = triangles["damping"].numbers_or_one(count, "triangles");
     set.damping_kind = damping_kind_named(triangles["damping_kind"].text(), source);
     return set;
 }
@@ -376,8 +386,6 @@ HingeSet read_hinges(const JsonNode& hinges, std::size_t particle_count)
     HingeSet set;
     const std::size_t count = checked_count(hinges, "corners", "hinges");
     set.corners = read_corners<4>(hinges["corners"], count, particle_count);
-    set.stiffness = hinges["stiffness"].numbers_or_one(count, "hinges");
-    set.damping = hinges["damping"].numbers_or_one(count, "hinges");
     return set;
 }
 
@@ -387,20 +395,28 @@ void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
     if (root.has("springs") || root["version"].integer(1, kNewestVersion) == 1) {
         const JsonNode springs = root["springs"];
         cloth.springs = read_springs(springs, particles, source);
-        if (springs.has("errors")) cloth.errors = read_errors(springs["errors"], cloth.springs);
+        read_parameters(springs, Element::spring, cloth);
+        if (springs.has("errors")) cloth.errors = read_errors(springs["errors"], cloth);
     }
     if (root.has("triangles")) {
         cloth.triangles = read_triangles(root["triangles"], particles, source);
+        read_parameters(root["triangles"], Element::triangle, cloth);
     }
-    if (root.has("hinges")) cloth.hinges = read_hinges(root["hinges"], particles);
+    if (root.has("hinges")) {
+        cloth.hinges = read_hinges(root["hinges"], particles);
+        read_parameters(root["hinges"], Element::hinge, cloth);
+    }
 }
 
 }  // namespace
 
 int cloth_file_version(const Cloth& cloth)
 {
-    if (!cloth.springs.ranges.empty() || !cloth.springs.isotropic_damping.empty()) return 3;
-    return cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0 ? 2 : 1;
+    int version = 1;
+    for (const Parameter& parameter : parameters_in(cloth)) {
+        version = std::max(version, parameter.kind->file_version);
+    }
+    return version;
 }
 
 bool is_cloth_text(std::string_view text, std::string_view source)
@@ -420,7 +436,7 @@ std::string cloth_to_json(const Cloth& cloth)
         "  \"particles\": {}{}\n}}\n",
         kFormat, cloth_file_version(cloth), kUnits, number_text(cloth.sheet.length),
         number_text(cloth.sheet.width), number_text(cloth.sheet.mass), grid, particles_text(cloth),
-        elements_text(cloth));
+        groups_text(cloth));
 }
 
 Cloth cloth_from_json(std::string_view text, std::string_view source)

@@ -6,7 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
+#include "core/text.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -45,14 +46,6 @@ struct Track {
         return from.displacement + part * (to.displacement - from.displacement);
     }
 };
-
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view kBlank = " \t\r";
-    const auto first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 double parse_number(std::string_view text, std::string_view what, const Place& place)
 {

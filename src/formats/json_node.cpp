@@ -30,7 +30,7 @@ std::string_view kind_name(const json& value)
 
 }  // namespace
 
-JsonNode JsonNode::operator[](const char* key) const
+JsonNode JsonNode::operator[](const std::string& key) const
 {
     const std::string name = name_.empty() ? key : name_ + "." + key;
     if (!value_.is_object()) fail("an object");

@@ -21,9 +21,9 @@ class JsonNode {
     }
 
     bool is_array() const { return value_.is_array(); }
-    bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
+    bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
 
-    JsonNode operator[](const char* key) const;
+    JsonNode operator[](const std::string& key) const;
     JsonNode entry(std::size_t index) const;
 
     std::size_t array_size() const;

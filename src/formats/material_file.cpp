@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/text.h"
 #include "formats/png.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -16,14 +17,6 @@ using Range = MaterialField::Range;
 
 constexpr int kMaxSide = 16384;
 
-std::string_view without_blanks(std::string_view text)
-{
-    constexpr std::string_view kBlank = " \t\r";
-    const auto first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 // Appends the numbers of one line and returns how many there were.
 int append_numbers(std::vector<double>& values, std::string_view line, const std::string& path,
                    std::size_t line_number)
@@ -31,15 +24,15 @@ int append_numbers(std::vector<double>& values, std::string_view line, const std
     int count = 0;
     for (std::size_t start = 0; start <= line.size(); ++count) {
         const auto comma = std::min(line.find(',', start), line.size());
-        const std::string_view cell = without_blanks(line.substr(start, comma - start));
+        const std::string_view cell = trimmed(line.substr(start, comma - start));
         start = comma + 1;
         double value = 0;
         const char* last = cell.data() + cell.size();
         const auto [end, status] = std::from_chars(cell.data(), last, value);
         if (status != std::errc() || end != last) {
             throw Error(
-                "{}: line {}, column {}: '{}' is no number; give numbers with commas between", path,
-                line_number, count + 1, cell);
+                "{}: line {}, column {}: '{}' is not a number; give numbers with commas between",
+                path, line_number, count + 1, cell);
         }
         values.push_back(value);
     }
@@ -68,7 +61,7 @@ ValueMap read_table(const std::string& path)
     for (std::size_t line_number = 1; std::getline(file, line); ++line_number) {
         // Spreadsheets begin a UTF-8 table with this mark.
         if (line_number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-        if (without_blanks(line).empty()) continue;
+        if (trimmed(line).empty()) continue;
         const int count = append_numbers(map.values, line, path, line_number);
         check_row(map, count, path, line_number);
         map.cols = count;
@@ -88,20 +81,20 @@ ValueMap read_image(const std::string& path, const Range& range)
     return map;
 }
 
-ValueMap read_map(const std::string& path, const Range* range)
+ValueMap read_map(const std::string& path, const std::optional<Range>& range)
 {
     std::string kind = std::filesystem::path(path).extension().string();
     std::transform(kind.begin(), kind.end(), kind.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     if (kind == ".png") {
-        if (range == nullptr) {
+        if (!range) {
             throw Error("{}: an image needs the values of black and white; write map {} LOW-HIGH",
                         path, path);
         }
         return read_image(path, *range);
     }
     if (kind == ".csv") {
-        if (range != nullptr) {
+        if (range) {
             throw Error("{}: a table holds its own values; write map {} without {}-{}", path, path,
                         range->from, range->to);
         }

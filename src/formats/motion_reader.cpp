@@ -2,9 +2,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "core/atomic_file.h"
 #include "formats/cloth_json.h"
 #include "formats/motion_file.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -48,7 +48,7 @@ Handle open_file(const fs::path& path)
     const htri_t is_hdf5 = H5Fis_hdf5(path.c_str());
     if (is_hdf5 < 0) hdf5::fail_read(path.string());
     if (is_hdf5 == 0) {
-        throw Error("{}: is no HDF5 file; a motion file is needed (docs/formats.md)",
+        throw Error("{}: is not an HDF5 file; a motion file is needed (docs/formats.md)",
                     path.string());
     }
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/atomic_file.h"
 #include "formats/motion_file.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -329,7 +329,7 @@ void MotionWriter::append(const Rollout& rollout)
     impl_->end(open, rollout.handles);
 }
 
-void MotionWriter::append(std::size_t frame_count, const PieceReader& next)
+void MotionWriter::append(std::size_t frame_count, const SegmentReader& next)
 {
     if (!impl_->file.valid()) throw Error("{}: is finished; open another", impl_->path.string());
     Rollout piece = next(0, frame_count);

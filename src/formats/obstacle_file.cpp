@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "geometry/mesh_geometry.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -35,7 +35,7 @@ void check_volume(const DistanceGrid& grid, const TriangleMesh& mesh, std::strin
     if (found >= 0.5 * needed) return;
     throw Error(
         "{}: too thin for a distance grid with {:.3g} m between its points, which holds {:.2g} of "
-        "its volume; give a smaller `spacing` in a TOML file, or a thicker solid",
+        "its volume; give a smaller spacing in a TOML file, or a thicker solid",
         source, grid.spacing, found / needed);
 }
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <map>
 
-#include "formats/next_word.h"
+#include "core/text.h"
 #include "springtime/error.h"
 
 namespace springtime {

@@ -7,12 +7,11 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "core/atomic_file.h"
 #include "springtime/error.h"
 #include "springtime/report.h"
 
@@ -24,15 +23,23 @@ constexpr int kMaxSide = 16384;
 // Half a gigabyte of values, so that a small file with a false header cannot exhaust the memory.
 constexpr std::size_t kMaxPixels = std::size_t(1) << 26;
 
-struct CloseFile {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
 struct Header {
     png_uint_32 width = 0, height = 0;
     int channels = 0, depth = 0;
     std::size_t row_bytes = 0;
+};
+
+// What libpng said of the last fault, before it jumped.
+struct Fault {
+    std::array<char, 128> text{};
+
+    static void on_error(png_structp png, png_const_charp words)
+    {
+        auto* fault = static_cast<Fault*>(png_get_error_ptr(png));
+        std::snprintf(fault->text.data(), fault->text.size(), "%s", words);
+        png_longjmp(png, 1);
+    }
+    static void on_warning(png_structp, png_const_charp) {}
 };
 
 // The only place that meets libpng's longjmp: each function with a setjmp owns nothing that needs
@@ -41,7 +48,8 @@ class Decoder {
   public:
     explicit Decoder(std::FILE* file)
     {
-        png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
+        png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &fault_, Fault::on_error,
+                                      Fault::on_warning);
         info_ = png_ != nullptr ? png_create_info_struct(png_) : nullptr;
         if (info_ == nullptr) {
             png_destroy_read_struct(&png_, nullptr, nullptr);
@@ -84,20 +92,12 @@ class Decoder {
         return true;
     }
 
-    const char* fault() const { return fault_.data(); }
+    const char* fault() const { return fault_.text.data(); }
 
   private:
-    static void on_error(png_structp png, png_const_charp text)
-    {
-        auto* self = static_cast<Decoder*>(png_get_error_ptr(png));
-        std::snprintf(self->fault_.data(), self->fault_.size(), "%s", text);
-        png_longjmp(png, 1);
-    }
-    static void on_warning(png_structp, png_const_charp) {}
-
     png_structp png_ = nullptr;
     png_infop info_ = nullptr;
-    std::array<char, 128> fault_{};
+    Fault fault_;
 };
 
 // The same for writing.
@@ -105,7 +105,8 @@ class Encoder {
   public:
     explicit Encoder(std::FILE* file)
     {
-        png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
+        png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, &fault_, Fault::on_error,
+                                       Fault::on_warning);
         info_ = png_ != nullptr ? png_create_info_struct(png_) : nullptr;
         if (info_ == nullptr) {
             png_destroy_write_struct(&png_, nullptr);
@@ -117,36 +118,35 @@ class Encoder {
     Encoder(const Encoder&) = delete;
     Encoder& operator=(const Encoder&) = delete;
 
-    bool write_grey(const GreyPicture& picture, png_textp remark, png_bytep* rows)
+    // Grey of 16 bits in the order of this machine's bytes, or red, green and blue of 8 bits. The
+    // remark goes along as a text chunk; null for none.
+    bool write(int width, int height, bool grey, png_textp remark, png_bytep* rows)
     {
         if (setjmp(png_jmpbuf(png_)) != 0) return false;
-        png_set_IHDR(png_, info_, picture.width, picture.height, 16, PNG_COLOR_TYPE_GRAY,
-                     PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-        png_set_text(png_, info_, remark, 1);
-        png_set_compression_level(png_, kFast);
+        png_set_IHDR(png_, info_, width, height, grey ? 16 : 8,
+                     grey ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                     PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        if (remark != nullptr) png_set_text(png_, info_, remark, 1);
+        if (grey) {
+            png_set_compression_level(png_, kFast);
+        } else {
+            png_set_sRGB(png_, info_, PNG_sRGB_INTENT_PERCEPTUAL);
+        }
         png_write_info(png_, info_);
-        png_set_swap(png_);  // samples are stored with the high byte first
+        if (grey) png_set_swap(png_);  // samples are stored with the high byte first
         png_write_image(png_, rows);
         png_write_end(png_, nullptr);
         return true;
     }
 
-    const char* fault() const { return fault_.data(); }
+    const char* fault() const { return fault_.text.data(); }
 
   private:
     static constexpr int kFast = 3;  // of 9: a map of 512 x 512 takes a third of the default time
 
-    static void on_error(png_structp png, png_const_charp text)
-    {
-        auto* self = static_cast<Encoder*>(png_get_error_ptr(png));
-        std::snprintf(self->fault_.data(), self->fault_.size(), "%s", text);
-        png_longjmp(png, 1);
-    }
-    static void on_warning(png_structp, png_const_charp) {}
-
     png_structp png_ = nullptr;
     png_infop info_ = nullptr;
-    std::array<char, 128> fault_{};
+    Fault fault_;
 };
 
 File open_png(const std::filesystem::path& path)
@@ -159,7 +159,7 @@ File open_png(const std::filesystem::path& path)
     std::array<png_byte, 8> signature{};
     const auto count = std::fread(signature.data(), 1, signature.size(), file.get());
     if (count != signature.size() || png_sig_cmp(signature.data(), 0, count) != 0) {
-        throw Error("{}: is no PNG image; convert it to a grey-scale PNG or to a CSV table",
+        throw Error("{}: is not a PNG image; convert it to a grey-scale PNG or to a CSV table",
                     path.string());
     }
     std::rewind(file.get());
@@ -229,20 +229,20 @@ ValueMap read_grey_png(const std::filesystem::path& path)
 
 namespace {
 
-[[noreturn]] void fail_write(const std::string& path, const char* fault)
+template <class T>
+void write_rows(const std::filesystem::path& path, int width, int height, std::vector<T> values,
+                png_textp remark)  // by value: libpng takes no const rows
 {
-    throw Error("{}: cannot be written ({}); give a path in a folder that exists and has room left",
-                path, fault);
-}
-
-void rename_part(const std::string& part, const std::filesystem::path& path)
-{
-    std::error_code status;
-    std::filesystem::rename(part, path, status);
-    if (status) {
-        throw Error("{}: cannot be renamed to {} ({}); give a path that is no folder", part,
-                    path.string(), status.message());
+    std::vector<png_bytep> rows;
+    for (int r = 0; r < height; ++r) {
+        rows.push_back(reinterpret_cast<png_bytep>(values.data() + values.size() / height * r));
     }
+    PartFile file(path);
+    Encoder encoder(file.stream());
+    if (!encoder.write(width, height, sizeof(T) == 2, remark, rows.data())) {
+        fail_write(path, encoder.fault());
+    }
+    file.publish();
 }
 
 }  // namespace
@@ -255,25 +255,13 @@ void write_grey_png(const std::filesystem::path& path, const GreyPicture& pictur
         throw Error("{}: a picture of {} x {} pixels holds {} values; it needs one a pixel",
                     path.string(), width, height, picture.grey.size());
     }
-    std::vector<std::uint16_t> grey = picture.grey;  // libpng takes no const rows
-    std::vector<png_bytep> rows;
-    for (int r = 0; r < height; ++r) {
-        rows.push_back(reinterpret_cast<png_bytep>(grey.data() + std::size_t(r) * width));
-    }
     std::string key = "Comment", text = remark;
     png_text chunk{};
     chunk.compression = PNG_TEXT_COMPRESSION_NONE;
     chunk.key = key.data();
     chunk.text = text.data();
     chunk.text_length = text.size();
-
-    const std::string part = path.string() + ".part";
-    File file(std::fopen(part.c_str(), "wb"));
-    if (!file) fail_write(part, std::strerror(errno));
-    Encoder encoder(file.get());
-    if (!encoder.write_grey(picture, &chunk, rows.data())) fail_write(part, encoder.fault());
-    if (std::fclose(file.release()) != 0) fail_write(part, std::strerror(errno));
-    rename_part(part, path);
+    write_rows(path, width, height, picture.grey, &chunk);
 }
 
 void write_png(const std::filesystem::path& path, const Picture& picture)
@@ -283,17 +271,7 @@ void write_png(const std::filesystem::path& path, const Picture& picture)
         throw Error("{}: a picture of {} x {} pixels holds {} bytes; it needs 3 a pixel",
                     path.string(), width, height, picture.rgb.size());
     }
-    const std::string part = path.string() + ".part";
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    image.width = width;
-    image.height = height;
-    image.format = PNG_FORMAT_RGB;
-    errno = 0;
-    if (png_image_write_to_file(&image, part.c_str(), 0, picture.rgb.data(), 0, nullptr) == 0) {
-        fail_write(part, image.message);
-    }
-    rename_part(part, path);
+    write_rows(path, width, height, picture.rgb, nullptr);
 }
 
 }  // namespace springtime

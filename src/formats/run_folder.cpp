@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "core/atomic_file.h"
 #include "formats/checkpoint.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -43,7 +43,7 @@ Slot read_slot(const fs::path& path)
     if (status.type() == fs::file_type::not_found) return slot;
     try {
         if (fs::exists(status) && !fs::is_regular_file(status)) {
-            throw Error("{}: is no plain file", path.string());
+            throw Error("{}: is not a plain file", path.string());
         }
         slot.state = decode_checkpoint(read_text(path), path.string());
     } catch (const Error& error) {
@@ -95,11 +95,14 @@ std::string log_line(const TrainLog& log)
                     {"position", log.loss.position},
                     {"negativity", log.loss.negativity}};
     line["gradient_norm"] = log.gradient_norm;
-    for (std::size_t kind = 0; kind < log.bounds.size(); ++kind) {
-        const json bounds = {{"min", log.bounds[kind].low}, {"max", log.bounds[kind].high}};
-        if (kind == 0) line["stiffness"] = bounds;
-        if (kind == 1) line["damping"] = bounds;
-        if (kind > 1) line["further"].push_back(bounds);
+    for (const auto& [kind, low, high] : log.bounds) {
+        const json bounds = {{"min", low}, {"max", high}};
+        json& place = line[std::string(kind->name)];
+        if (kind->presence == ParameterPresence::per_range) {
+            place.push_back(bounds);
+        } else {
+            place = bounds;
+        }
     }
     line["validation_rmse"] = log.validation_rmse ? json(*log.validation_rmse) : json();
     line["seconds"] = log.seconds;
@@ -112,9 +115,22 @@ double number_in(const nlohmann::json& value)
     return value.is_null() ? std::nan("") : value.get<double>();
 }
 
-ParameterBounds bounds_in(const nlohmann::json& value)
+std::vector<ParameterBounds> bounds_in(const nlohmann::json& line)
 {
-    return {number_in(value.at("min")), number_in(value.at("max"))};
+    std::vector<ParameterBounds> bounds;
+    const auto add = [&](const ParameterKind& kind, const nlohmann::json& value) {
+        bounds.push_back({&kind, number_in(value.at("min")), number_in(value.at("max"))});
+    };
+    for (const ParameterKind& kind : parameter_kinds()) {
+        const auto found = line.find(kind.name);
+        if (found == line.end()) continue;
+        if (kind.presence != ParameterPresence::per_range) {
+            add(kind, *found);
+            continue;
+        }
+        for (const nlohmann::json& range : *found) add(kind, range);
+    }
+    return bounds;
 }
 
 // Nothing when the line is not the log of an iteration.
@@ -131,10 +147,7 @@ std::optional<TrainLog> parsed_line(std::string_view text)
                     number_in(loss.at("position")), number_in(loss.at("negativity")),
                     number_in(loss.at("total"))};
         log.gradient_norm = number_in(line.at("gradient_norm"));
-        log.bounds = {bounds_in(line.at("stiffness")), bounds_in(line.at("damping"))};
-        for (const nlohmann::json& further : line.value("further", nlohmann::json::array())) {
-            log.bounds.push_back(bounds_in(further));
-        }
+        log.bounds = bounds_in(line);
         const nlohmann::json& error = line.at("validation_rmse");
         if (!error.is_null()) log.validation_rmse = error.get<double>();
         log.seconds = number_in(line.at("seconds"));
@@ -218,8 +231,8 @@ void RunFolder::create(const std::string& config)
 std::string RunFolder::config() const
 {
     if (!exists()) {
-        throw Error("{}: holds no run, for there is no {}; name the folder of a run",
-                    path_.string(), kConfig);
+        throw Error("{}: holds no run: there is no {}; name the folder of a run", path_.string(),
+                    kConfig);
     }
     return read_text(path_ / kConfig);
 }

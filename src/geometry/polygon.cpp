@@ -10,19 +10,13 @@ namespace springtime {
 
 namespace {
 
-struct Place {
-    double u, v;
-    bool operator==(const Place&) const = default;
-};
-
-// Twice the area of a triangle, positive when it turns to the left.
-double turn(const Place& a, const Place& b, const Place& c)
+bool same_place(const SheetPoint& a, const SheetPoint& b)
 {
-    return (b.u - a.u) * (c.v - a.v) - (b.v - a.v) * (c.u - a.u);
+    return a.u == b.u && a.v == b.v;
 }
 
 // Corners seen against their common normal, along the axis that is nearest to it.
-std::vector<Place> project(std::span<const Vec3d> corners)
+std::vector<SheetPoint> project(std::span<const Vec3d> corners)
 {
     Vec3d normal;
     for (std::size_t i = 2; i < corners.size(); ++i) {
@@ -30,7 +24,7 @@ std::vector<Place> project(std::span<const Vec3d> corners)
     }
     const Vec3d size{std::abs(normal.x), std::abs(normal.y), std::abs(normal.z)};
     const auto flip = [](double along) { return along < 0 ? -1.0 : 1.0; };
-    std::vector<Place> places;
+    std::vector<SheetPoint> places;
     for (const Vec3d& p : corners) {
         if (size.z >= std::max(size.x, size.y)) {
             places.push_back({flip(normal.z) * p.x, p.y});
@@ -93,18 +87,19 @@ class EarCutter {
     // not count.
     bool is_ear(int i) const
     {
-        const Place &a = places_[before_[i]], &b = places_[i], &c = places_[after_[i]];
+        const SheetPoint &a = places_[before_[i]], &b = places_[i], &c = places_[after_[i]];
         if (!(turn(a, b, c) > 0)) return false;
         for (int j = after_[after_[i]]; j != before_[i]; j = after_[j]) {
-            const Place& p = places_[j];
-            if (turn_at(j) > 0 || p == a || p == b || p == c) continue;
+            const SheetPoint& p = places_[j];
+            if (turn_at(j) > 0 || same_place(p, a) || same_place(p, b) || same_place(p, c))
+                continue;
             if (turn(a, b, p) >= 0 && turn(b, c, p) >= 0 && turn(c, a, p) >= 0) return false;
         }
         return true;
     }
 
     std::span<const Vec3d> corners_;
-    std::vector<Place> places_;
+    std::vector<SheetPoint> places_;
     int count_;                        // that are left
     int first_ = 0;                    // one of them
     std::vector<int> before_, after_;  // around what is left
@@ -116,6 +111,61 @@ class EarCutter {
 std::vector<std::array<int, 3>> cut_polygon(std::span<const Vec3d> corners)
 {
     return EarCutter(corners).cut();
+}
+
+// ---- The smallest rectangle ----
+
+namespace {
+
+// Corners of the convex hull in order (Andrew's monotone chain).
+std::vector<SheetPoint> hull_of(std::vector<SheetPoint> points)
+{
+    const auto by_place = [](SheetPoint a, SheetPoint b) {
+        return std::pair(a.u, a.v) < std::pair(b.u, b.v);
+    };
+    std::sort(points.begin(), points.end(), by_place);
+    std::vector<SheetPoint> hull;
+    const auto go = [&](auto first, auto last) {
+        const std::size_t start = hull.size();
+        for (; first != last; ++first) {
+            while (hull.size() >= start + 2 &&
+                   turn(hull[hull.size() - 2], hull.back(), *first) <= 0) {
+                hull.pop_back();
+            }
+            hull.push_back(*first);
+        }
+        hull.pop_back();  // the other way begins with it
+    };
+    go(points.begin(), points.end());
+    go(points.rbegin(), points.rend());
+    return hull;
+}
+
+// Of the points, along a direction of the plane.
+double extent(const std::vector<SheetPoint>& points, SheetPoint direction)
+{
+    const auto place = [&](SheetPoint p) { return p.u * direction.u + p.v * direction.v; };
+    const auto [low, high] =
+        std::minmax_element(points.begin(), points.end(),
+                            [&](SheetPoint p, SheetPoint q) { return place(p) < place(q); });
+    return place(*high) - place(*low);
+}
+
+}  // namespace
+
+// It shares a side with the convex hull.
+Rectangle smallest_rectangle(std::vector<SheetPoint> points)
+{
+    const std::vector<SheetPoint> hull = hull_of(std::move(points));
+    Rectangle best;
+    for (std::size_t i = 0; i < hull.size(); ++i) {
+        const SheetPoint from = hull[i], to = hull[(i + 1) % hull.size()];
+        const double size = std::hypot(to.u - from.u, to.v - from.v);
+        const SheetPoint side{(to.u - from.u) / size, (to.v - from.v) / size};
+        const Rectangle found{side, extent(hull, side), extent(hull, {-side.v, side.u})};
+        if (i == 0 || found.length * found.across < best.length * best.across) best = found;
+    }
+    return best;
 }
 
 }  // namespace springtime

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/finite.h"
 #include "geometry/mesh_geometry.h"
 #include "springtime/error.h"
 
@@ -75,6 +76,26 @@ void check_edges(const TriangleMesh& mesh, std::string_view source)
     }
 }
 
+double segment_distance(const Vec3d& point, const Vec3d& a, const Vec3d& b)
+{
+    const Vec3d along = b - a, to = point - a;
+    const double square = dot(along, along);
+    const double t = square > 0 ? std::clamp(dot(to, along) / square, 0.0, 1.0) : 0.0;
+    return length(to - t * along);
+}
+
+// A ball that holds a triangle: whatever is farther from the ball is farther from the triangle.
+struct Ball {
+    Vec3d center;
+    double radius;
+};
+
+Ball ball_around(const Vec3d& a, const Vec3d& b, const Vec3d& c)
+{
+    const Vec3d center = (1.0 / 3) * (a + b + c);
+    return {center, std::max({length(a - center), length(b - center), length(c - center)})};
+}
+
 }  // namespace
 
 void check_indices(const TriangleMesh& mesh, std::string_view source)
@@ -83,7 +104,7 @@ void check_indices(const TriangleMesh& mesh, std::string_view source)
     if (mesh.triangles.empty()) throw Error("{}: no triangles; give a mesh with faces", source);
     for (std::size_t p = 0; p < mesh.points.size(); ++p) {
         const Vec3d& x = mesh.points[p];
-        if (std::isfinite(x.x) && std::isfinite(x.y) && std::isfinite(x.z)) continue;
+        if (is_finite(x)) continue;
         throw Error("{}: point {} is {}; finite numbers are needed", source, p, place_text(x));
     }
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
@@ -99,15 +120,7 @@ std::vector<Vec3d> vertex_normals(const std::vector<Vec3d>& points,
                                   const std::vector<std::array<int, 3>>& triangles)
 {
     std::vector<Vec3d> normals(points.size());
-    for (const auto& triangle : triangles) {
-        const Vec3d area =
-            area_vector(points[triangle[0]], points[triangle[1]], points[triangle[2]]);
-        for (const int corner : triangle) normals[corner] += area;
-    }
-    for (Vec3d& normal : normals) {
-        const double size = length(normal);
-        normal = size > 0 ? (1 / size) * normal : Vec3d{};
-    }
+    write_vertex_normals<double>(points, triangles, normals);
     return normals;
 }
 
@@ -141,10 +154,8 @@ double volume_of(const TriangleMesh& closed)
     // distance from the origin.
     double volume = 0;
     for (const auto& [a, b, c] : closed.triangles) {
-        const Vec3d from = closed.points.front();
-        const Vec3d pa = closed.points[a] - from, pb = closed.points[b] - from,
-                    pc = closed.points[c] - from;
-        volume += dot(pa + pb + pc, area_vector(pa, pb, pc)) / 9;
+        volume += signed_volume(closed.points[a], closed.points[b], closed.points[c],
+                                closed.points.front());
     }
     return volume;
 }
@@ -163,6 +174,55 @@ void check_closed(const TriangleMesh& mesh, std::string_view source)
             "round",
             source, volume);
     }
+}
+
+// Inside the prism over the triangle the plane is nearest, elsewhere one of the edges.
+double triangle_distance(const Vec3d& point, const Vec3d& a, const Vec3d& b, const Vec3d& c)
+{
+    const Vec3d normal = cross(b - a, c - a);
+    const double size = length(normal);
+    const auto inside = [&](const Vec3d& from, const Vec3d& to) {
+        return dot(cross(to - from, point - from), normal) >= 0;
+    };
+    if (size > 0 && inside(a, b) && inside(b, c) && inside(c, a)) {
+        return std::abs(dot(point - a, normal)) / size;
+    }
+    return std::min({segment_distance(point, a, b), segment_distance(point, b, c),
+                     segment_distance(point, c, a)});
+}
+
+SurfaceDistance surface_distance(const std::vector<Vec3d>& points, const TriangleMesh& surface)
+{
+    if (points.empty() || surface.triangles.empty()) {
+        throw Error("surface distance: {} points and {} triangles; at least one of each is needed",
+                    points.size(), surface.triangles.size());
+    }
+    const auto corner = [&](std::size_t t, int i) {
+        return surface.points[surface.triangles[t][i]];
+    };
+    std::vector<Ball> balls;
+    for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
+        balls.push_back(ball_around(corner(t, 0), corner(t, 1), corner(t, 2)));
+    }
+    SurfaceDistance result;
+    std::size_t last = 0;  // neighbouring points have neighbouring triangles: a good first guess
+    for (const Vec3d& point : points) {
+        double nearest =
+            triangle_distance(point, corner(last, 0), corner(last, 1), corner(last, 2));
+        for (std::size_t t = 0; t < balls.size(); ++t) {
+            if (length(point - balls[t].center) - balls[t].radius >= nearest) continue;
+            const double distance =
+                triangle_distance(point, corner(t, 0), corner(t, 1), corner(t, 2));
+            if (distance >= nearest) continue;
+            nearest = distance;
+            last = t;
+        }
+        result.mean += nearest / double(points.size());
+        result.rms += nearest * nearest / double(points.size());
+        result.largest = std::max(result.largest, nearest);
+    }
+    result.rms = std::sqrt(result.rms);
+    return result;
 }
 
 }  // namespace springtime

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "core/parallel.h"
+#include "learn/unknowns.h"
 
 namespace springtime {
 
 BalanceRows::BalanceRows(const Cloth& cloth, std::size_t count)
     : place_count(count),
-      kinds(cloth.springs.kind_count()),
+      kinds(static_cast<int>(learned_parameters(cloth).size())),
       unit(cloth.springs.spring_count() * kinds * count * 3),
       needed(cloth.particle_count() * count * 3),
       spring_seen(cloth.springs.spring_count() * count, 1),
@@ -16,18 +17,17 @@ BalanceRows::BalanceRows(const Cloth& cloth, std::size_t count)
 {
 }
 
-NormalBlocks::NormalBlocks(const Cloth& cloth)
-    : spring_count_(cloth.springs.spring_count()),
-      kinds_(cloth.springs.kind_count()),
-      blocks_(cloth.particle_count())
+NormalBlocks::NormalBlocks(const Cloth& cloth) : blocks_(cloth.particle_count())
 {
-    for (std::size_t s = 0; s < spring_count_; ++s) {
+    const Unknowns unknowns(cloth);
+    unknown_count_ = unknowns.size();
+    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         for (const int end : {0, 1}) {
             Block& block = blocks_[cloth.springs.ends[s][end]];
             block.springs.push_back(static_cast<int>(s));
             block.signs.push_back(end == 0 ? 1 : -1);
-            for (int k = 0; k < kinds_; ++k) {
-                block.unknowns.push_back(static_cast<int>(s) * kinds_ + k);
+            for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {
+                block.unknowns.push_back(static_cast<int>(unknowns.number(k, s)));
             }
         }
     }

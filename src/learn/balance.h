@@ -15,7 +15,7 @@ struct BalanceRows {
     BalanceRows(const Cloth& cloth, std::size_t place_count);
 
     std::size_t place_count;
-    int kinds;                      // of parameters, as in SpringSet
+    int kinds;                      // learned parameters of a spring
     std::vector<double> unit;       // [spring][kind][place][xyz] on the first end [N per parameter]
     std::vector<double> needed;     // [particle][place][xyz] [N]
     std::vector<char> spring_seen;  // [spring][place]: zero where landmarks are missing
@@ -39,7 +39,7 @@ struct BalancePair {
 };
 
 // Normal equations of the balance, kept as one small dense block per particle: only the springs
-// that meet there take part. Unknown number spring * kinds + kind.
+// that meet there take part. Unknowns (learn/unknowns.h) numbers the parameters.
 class NormalBlocks {
   public:
     explicit NormalBlocks(const Cloth& cloth);
@@ -68,7 +68,7 @@ class NormalBlocks {
     Scores scores(const BalancePair& rows, const Eigen::VectorXd& parameters,
                   const std::vector<int>& group_of_place, int groups, int threads) const;
 
-    std::size_t unknown_count() const { return spring_count_ * kinds_; }
+    std::size_t unknown_count() const { return unknown_count_; }
 
   private:
     struct Block {
@@ -90,8 +90,7 @@ class NormalBlocks {
     static std::vector<int> usable(const Block& block, const BalancePair& rows,
                                    std::size_t particle);
 
-    std::size_t spring_count_;
-    int kinds_;
+    std::size_t unknown_count_;
     std::vector<Block> blocks_;  // one per particle
 };
 

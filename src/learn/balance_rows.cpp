@@ -47,11 +47,14 @@ void share_stretch(const SpringSet& springs, std::size_t spring, double length,
     }
 }
 
-// Kinds are numbered as in SpringSet: stiffness, damping, ranges, isotropic damping.
-int stiffness_kind(std::size_t share)
+// Which share of the stretch a kind of stiffness resists.
+std::size_t share_of(const Parameter& stiffness)
 {
-    return share == 0 ? 0 : static_cast<int>(share) + 1;
+    return stiffness.in_range() ? 1 + stiffness.range : 0;
 }
+
+// The slot of the dashpot along the spring; the other dashpot is isotropic (physics/spring.h).
+constexpr std::size_t kAlongSlot = 1;
 
 }  // namespace
 
@@ -85,6 +88,7 @@ BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const
                        int threads)
 {
     const SpringSet& springs = cloth.springs;
+    const std::vector<Parameter> parameters = learned_parameters(cloth);
     const std::size_t particles = cloth.particle_count(), frames = rollout.frame_count;
     BalanceRows rows(cloth, frames);
     parallel_for(static_cast<int>(springs.spring_count()), threads, [&](int s) {
@@ -100,12 +104,13 @@ BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const
             }
             const double inverse = 1 / std::sqrt(std::max(dot(d, d), double(kMinLengthSquared)));
             share_stretch(springs, s, 1 / inverse, shares);
-            for (std::size_t i = 0; i < shares.size(); ++i) {
-                store(rows.unit_of(s, stiffness_kind(i)) + 3 * f, shares[i] * inverse * d);
-            }
-            store(rows.unit_of(s, 1) + 3 * f, spring_force(d, v, 0.0, 0.0, 1.0));
-            if (!springs.isotropic_damping.empty()) {
-                store(rows.unit_of(s, rows.kinds - 1) + 3 * f, v);
+            const auto unit_force = [&](const Parameter& parameter) {
+                if (parameter.slot == kAlongSlot) return spring_force(d, v, 0.0, 0.0, 1.0);
+                if (parameter.is_damping()) return v;
+                return shares[share_of(parameter)] * inverse * d;
+            };
+            for (int k = 0; k < rows.kinds; ++k) {
+                store(rows.unit_of(s, k) + 3 * f, unit_force(parameters[k]));
             }
         }
     });
@@ -136,10 +141,10 @@ namespace {
 // What the weak form sums of one spring, frame by frame: channels that share a weight lie together.
 class SpringSeries {
   public:
-    SpringSeries(const SpringSet& springs)
-        : springs_(springs),
-          isotropic_(!springs.isotropic_damping.empty()),
-          shares_(1 + springs.ranges.size())
+    SpringSeries(const Cloth& cloth)
+        : springs_(cloth.springs),
+          parameters_(learned_parameters(cloth)),
+          shares_(1 + cloth.springs.ranges.size())
     {
     }
 
@@ -151,13 +156,13 @@ class SpringSeries {
 
   private:
     // Channels: stretch times direction, one triple per kind of stiffness, and the length, with
-    // phi; with phi half a step later (u', l u' less small terms); with phi' there (u, l u, d).
+    // phi; with phi half a step later (u', l u' less small terms); with phi' there (u, d = l u).
     std::size_t value_channels() const { return 3 * shares_ + 1; }
     static constexpr std::size_t kLater = 6;
-    std::size_t slope_channels() const { return isotropic_ ? 9 : 6; }
+    static constexpr std::size_t kSlopes = 6;
 
     const SpringSet& springs_;
-    bool isotropic_;
+    std::vector<Parameter> parameters_;
     std::size_t shares_;
     std::vector<Vec3d> direction_;
     std::vector<double> length_, stretch_;
@@ -172,7 +177,7 @@ void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* t
     length_.resize(frames);
     value_.assign(frames * value_channels(), 0);
     later_.assign(frames * kLater, 0);
-    slope_.assign(frames * slope_channels(), 0);
+    slope_.assign(frames * kSlopes, 0);
     for (std::size_t f = 0; f < frames; ++f) {
         const Vec3d d = to[f] - from[f];
         length_[f] = std::max(length(d), std::sqrt(double(kMinLengthSquared)));
@@ -181,10 +186,9 @@ void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* t
         double* value = value_.data() + f * value_channels();
         for (std::size_t i = 0; i < shares_; ++i) store(value + 3 * i, stretch_[i] * direction_[f]);
         value[3 * shares_] = length_[f];
-        double* slope = slope_.data() + f * slope_channels();
+        double* slope = slope_.data() + f * kSlopes;
         store(slope, direction_[f]);
         store(slope + 3, d);  // l u
-        if (isotropic_) store(slope + 6, d);
     }
     const std::size_t reach = kReach * choice.step;
     const double per_second = 1 / (interval * double(choice.step));
@@ -211,7 +215,7 @@ void SpringSeries::sum(const TestFunction& test, std::size_t middle, const Frame
 {
     std::vector<double> value(value_channels());
     std::array<double, kLater> later{};
-    std::array<double, 9> slope{};
+    std::array<double, kSlopes> slope{};
     double weights = 0;
     const std::size_t first = middle - test.half_width;
     const std::size_t skip = (choice.first + choice.step - first % choice.step) % choice.step;
@@ -220,8 +224,8 @@ void SpringSeries::sum(const TestFunction& test, std::size_t middle, const Frame
         for (std::size_t c = 0; c < value_channels(); ++c) value[c] += test.value[i] * channel[c];
         channel = later_.data() + (first + i) * kLater;
         for (std::size_t c = 0; c < kLater; ++c) later[c] += test.later[i] * channel[c];
-        channel = slope_.data() + (first + i) * slope_channels();
-        for (std::size_t c = 0; c < slope_channels(); ++c) {
+        channel = slope_.data() + (first + i) * kSlopes;
+        for (std::size_t c = 0; c < kSlopes; ++c) {
             slope[c] += test.later_slope[i] * channel[c];
         }
         weights += test.value[i];
@@ -229,13 +233,16 @@ void SpringSeries::sum(const TestFunction& test, std::size_t middle, const Frame
     const double mean = value[3 * shares_] / weights;
     const double scale = interval * double(choice.step);
     for (int axis = 0; axis < 3; ++axis) {
-        for (std::size_t k = 0; k < shares_; ++k) {
-            rows.unit_of(spring, stiffness_kind(k))[3 * place + axis] = scale * value[3 * k + axis];
-        }
-        rows.unit_of(spring, 1)[3 * place + axis] =
-            scale * (later[3 + axis] - slope[3 + axis] + mean * (slope[axis] + later[axis]));
-        if (isotropic_) {
-            rows.unit_of(spring, rows.kinds - 1)[3 * place + axis] = -scale * slope[6 + axis];
+        const auto unit_force = [&](const Parameter& parameter) {
+            if (parameter.slot == kAlongSlot) {
+                return scale *
+                       (later[3 + axis] - slope[3 + axis] + mean * (slope[axis] + later[axis]));
+            }
+            if (parameter.is_damping()) return -scale * slope[3 + axis];
+            return scale * value[3 * share_of(parameter) + axis];
+        };
+        for (int k = 0; k < rows.kinds; ++k) {
+            rows.unit_of(spring, k)[3 * place + axis] = unit_force(parameters_[k]);
         }
     }
 }
@@ -269,7 +276,7 @@ BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const 
     for (std::size_t p = 0; p < tracks.particle_count; ++p) gaps.emplace_back(tracks.of(p), frames);
 
     parallel_for(static_cast<int>(cloth.springs.spring_count()), threads, [&](int s) {
-        SpringSeries series(cloth.springs);
+        SpringSeries series(cloth);
         const auto [a, b] = cloth.springs.ends[s];
         series.observe(s, tracks.of(a), tracks.of(b), frames, choice, interval, step);
         for (std::size_t i = 0; i < places; ++i) {

@@ -12,6 +12,7 @@
 #include "learn/balance.h"
 #include "learn/balance_rows.h"
 #include "learn/stage.h"
+#include "learn/unknowns.h"
 #include "springtime/error.h"
 #include "springtime/generate.h"
 
@@ -74,14 +75,15 @@ std::vector<Experiment> candidates(const Cloth& cloth)
 class Scales {
   public:
     Scales(const Cloth& cloth, const DesignOptions& options)
-        : cloth_(cloth), options_(options), kinds_(cloth.springs.kind_count())
+        : cloth_(cloth), options_(options), unknowns_(cloth)
     {
-        const SpringParameters errors = known_errors(cloth);
-        const SpringParameters sizes = parameter_sizes(cloth.springs);
-        error_.resize(static_cast<Eigen::Index>(cloth.springs.spring_count() * kinds_));
+        const ParameterValues errors = known_errors(cloth);
+        const ParameterValues sizes = parameter_sizes(cloth);
+        error_.resize(static_cast<Eigen::Index>(unknowns_.size()));
         for (Eigen::Index i = 0; i < error_.size(); ++i) {
-            const std::size_t kind = i % kinds_, spring = i / kinds_;
-            error_[i] = std::max(errors[kind][spring], kLeastError * sizes[kind][spring]);
+            const auto [parameter, element] = unknowns_.position(i);
+            error_[i] =
+                std::max(errors[parameter][element], kLeastError * sizes[parameter][element]);
         }
         const int substeps = stable_substeps(cloth, options.environment, options.dt);
         run_.dt = options.dt / substeps;
@@ -97,11 +99,11 @@ class Scales {
   private:
     void check() const;
     std::optional<NormalBlocks> balance(const std::vector<int>& pinned) const;
-    double median_error(const Eigen::VectorXd& errors, int kind) const;
+    double median_error(const Eigen::VectorXd& errors, std::size_t parameter) const;
 
     const Cloth& cloth_;
     const DesignOptions& options_;
-    int kinds_;
+    Unknowns unknowns_;
     Eigen::VectorXd error_;  // known so far, by unknown of the balance
     GenerateOptions run_;
 };
@@ -139,10 +141,12 @@ std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned) cons
     return blocks;
 }
 
-double Scales::median_error(const Eigen::VectorXd& errors, int kind) const
+double Scales::median_error(const Eigen::VectorXd& errors, std::size_t parameter) const
 {
     std::vector<double> values;
-    for (Eigen::Index i = kind; i < errors.size(); i += kinds_) values.push_back(errors[i]);
+    for (Eigen::Index i = 0; i < errors.size(); ++i) {
+        if (unknowns_.position(i).parameter == parameter) values.push_back(errors[i]);
+    }
     return quantile(values, 0.5);
 }
 

@@ -12,7 +12,7 @@ namespace springtime {
 
 namespace {
 
-const SpringErrors& errors_of(const Cloth& cloth)
+const StandardErrors& errors_of(const Cloth& cloth)
 {
     if (!cloth.errors || cloth.springs.spring_count() == 0) {
         throw Error(
@@ -37,28 +37,25 @@ int cell_of(double place, int cells)
 
 }  // namespace
 
-SpringParameters usual_sizes(const SpringSet& springs)
+ParameterValues usual_sizes(const Cloth& cloth)
 {
-    SpringParameters sizes = parameters_of(springs);
-    for (std::vector<double>& values : sizes) {
-        for (const SpringFamily family : kSpringFamilies) {
-            std::vector<std::size_t> members;
-            for (std::size_t s = 0; s < values.size(); ++s) {
-                if (springs.family[s] == family) members.push_back(s);
-            }
-            std::vector<double> of_members;
-            for (const std::size_t s : members) of_members.push_back(values[s]);
-            const double usual = usual_size(of_members);
-            for (const std::size_t s : members) values[s] = usual;
+    const std::vector<Parameter> parameters = learned_parameters(cloth);
+    ParameterValues sizes = parameters_of(cloth);
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        for (const auto& [name, members] : families_of(cloth, parameters[k].kind->element)) {
+            std::vector<double> values;
+            for (const std::size_t e : members) values.push_back(sizes[k][e]);
+            const double usual = usual_size(values);
+            for (const std::size_t e : members) sizes[k][e] = usual;
         }
     }
     return sizes;
 }
 
-SpringParameters parameter_sizes(const SpringSet& springs)
+ParameterValues parameter_sizes(const Cloth& cloth)
 {
-    SpringParameters sizes = parameters_of(springs);
-    const SpringParameters usual = usual_sizes(springs);
+    ParameterValues sizes = parameters_of(cloth);
+    const ParameterValues usual = usual_sizes(cloth);
     for (std::size_t k = 0; k < sizes.size(); ++k) {
         for (std::size_t s = 0; s < sizes[k].size(); ++s) {
             if (!(sizes[k][s] > 0)) sizes[k][s] = usual[k][s];
@@ -67,11 +64,11 @@ SpringParameters parameter_sizes(const SpringSet& springs)
     return sizes;
 }
 
-SpringParameters known_errors(const Cloth& cloth)
+ParameterValues known_errors(const Cloth& cloth)
 {
-    SpringParameters errors = errors_of(cloth).parameters;
-    const SpringParameters values = parameters_of(cloth.springs);
-    const SpringParameters usual = usual_sizes(cloth.springs);
+    ParameterValues errors = errors_of(cloth).parameters;
+    const ParameterValues values = parameters_of(cloth);
+    const ParameterValues usual = usual_sizes(cloth);
     for (std::size_t k = 0; k < errors.size(); ++k) {
         for (std::size_t s = 0; s < errors[k].size(); ++s) {
             errors[k][s] = std::min(errors[k][s], std::max(values[k][s], usual[k][s]));
@@ -80,10 +77,10 @@ SpringParameters known_errors(const Cloth& cloth)
     return errors;
 }
 
-SpringParameters relative_errors(const Cloth& cloth)
+ParameterValues relative_errors(const Cloth& cloth)
 {
-    SpringParameters errors = errors_of(cloth).parameters;
-    const SpringParameters sizes = parameter_sizes(cloth.springs);
+    ParameterValues errors = errors_of(cloth).parameters;
+    const ParameterValues sizes = parameter_sizes(cloth);
     for (std::size_t k = 0; k < errors.size(); ++k) {
         for (std::size_t s = 0; s < errors[k].size(); ++s) errors[k][s] /= sizes[k][s];
     }

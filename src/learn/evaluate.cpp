@@ -361,20 +361,20 @@ struct SquareMean {
     double root() const { return count == 0 ? 0 : std::sqrt(sum / double(count)); }
 };
 
-// Fills the error of one parameter, in all and by family.
-void compare(const std::vector<double>& ours, const std::vector<double>& theirs,
-             const std::vector<SpringFamily>& family, double& total,
-             std::map<std::string, double>& by_family)
+ParameterError compare(const Cloth& cloth, const Parameter& parameter,
+                       const std::vector<double>& truth)
 {
+    const std::vector<double>& values = values_of(cloth, parameter);
+    ParameterError error{parameter.kind, label_of(cloth, parameter), 0, {}};
     SquareMean all;
-    std::map<std::string, SquareMean> parts;
-    for (std::size_t s = 0; s < ours.size(); ++s) {
-        const double difference = ours[s] - theirs[s];
-        all.add(difference);
-        parts[std::string(name_of(family[s]))].add(difference);
+    for (const auto& [name, members] : families_of(cloth, parameter.kind->element)) {
+        SquareMean part;
+        for (const std::size_t e : members) part.add(values[e] - truth[e]);
+        error.by_family[std::string(name)] = part.root();
     }
-    total = all.root();
-    for (const auto& [name, part] : parts) by_family[name] = part.root();
+    for (std::size_t e = 0; e < values.size(); ++e) all.add(values[e] - truth[e]);
+    error.all = all.root();
+    return error;
 }
 
 }  // namespace
@@ -405,20 +405,24 @@ MotionError handles_error(const Cloth& surrogate, const Motion& motion)
     });
 }
 
-ParameterError parameter_error(const Cloth& cloth, const Cloth& truth)
+std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& truth)
 {
-    const SpringSet &ours = cloth.springs, &theirs = truth.springs;
-    if (theirs.spring_count() == 0 && truth.triangles.triangle_count() > 0) {
+    if (truth.springs.spring_count() == 0 && truth.triangles.triangle_count() > 0) {
         throw Error(
             "the truth is a sheet of finite elements, without springs to compare with; compare the "
             "motion alone");
     }
-    check_same_springs(ours, theirs);
-    ParameterError error;
-    compare(ours.stiffness, theirs.stiffness, ours.family, error.stiffness,
-            error.stiffness_by_family);
-    compare(ours.damping, theirs.damping, ours.family, error.damping, error.damping_by_family);
-    return error;
+    check_same_springs(cloth.springs, truth.springs);
+    std::vector<ParameterError> errors;
+    for (const Parameter& ours : learned_parameters(cloth)) {
+        for (const Parameter& theirs : learned_parameters(truth)) {
+            if (ours.kind != theirs.kind || label_of(cloth, ours) != label_of(truth, theirs)) {
+                continue;
+            }
+            errors.push_back(compare(cloth, ours, values_of(truth, theirs)));
+        }
+    }
+    return errors;
 }
 
 }  // namespace springtime

@@ -47,11 +47,11 @@ void BatchGradient::make_tapes(int substeps)
     }
 }
 
-std::optional<int> BatchGradient::substeps_for(const SpringParameters& parameters) const
+std::optional<int> BatchGradient::substeps_for(const ParameterValues& parameters) const
 {
     if (substeps_.count) return substeps_.count;
     Cloth cloth = surrogate_;
-    set_parameters(cloth.springs, parameters);
+    set_parameters(cloth, parameters);
     return laddered_substeps(cloth, options_.environment, options_.dt);
 }
 
@@ -60,14 +60,14 @@ BatchGradient::~BatchGradient() = default;
 template <class Real>
 BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                                                 const std::vector<Rollout>& clips,
-                                                const SpringParameters& parameters,
+                                                const ParameterValues& parameters,
                                                 const LossWeights& weights, bool with_gradient)
 {
     const ClipLoss loss(surrogate_, options_.dt / taped_substeps_, stride_ * taped_substeps_,
                         weights);
     const std::size_t width = tapes[0]->lane_count();
     const int groups = int((clips.size() + width - 1) / width);
-    std::vector<Result> results(groups, Result{{}, ParameterGradient(surrogate_.springs)});
+    std::vector<Result> results(groups, Result{{}, ParameterGradient(surrogate_)});
     const double scale = 1 / double(clips.size());
 
     parallel_for(groups, threads_, [&](int group, int thread) {
@@ -80,7 +80,7 @@ BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape
                                        with_gradient ? &results[group].gradient : nullptr);
     });
 
-    Result total{{}, ParameterGradient(surrogate_.springs)};
+    Result total{{}, ParameterGradient(surrogate_)};
     for (const Result& result : results) {
         total.loss.force += scale * result.loss.force;
         total.loss.impulse += scale * result.loss.impulse;
@@ -95,13 +95,13 @@ BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape
 }
 
 BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
-                                         const SpringParameters& parameters,
+                                         const ParameterValues& parameters,
                                          const LossWeights& weights, bool with_gradient)
 {
     const std::optional<int> substeps = substeps_for(parameters);
     if (!substeps) {
         const double none = std::nan("");
-        return {{none, none, none, 0, none}, ParameterGradient(surrogate_.springs)};
+        return {{none, none, none, 0, none}, ParameterGradient(surrogate_)};
     }
     make_tapes(*substeps);
     if (!reference_.empty()) {
@@ -111,7 +111,7 @@ BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
 }
 
 double BatchGradient::motion_rmse(const std::vector<Rollout>& clips,
-                                  const SpringParameters& parameters)
+                                  const ParameterValues& parameters)
 {
     const LossWeights weights{.force = 0, .impulse = 0, .position = 1};
     return std::sqrt(run(clips, parameters, weights, false).loss.position);

@@ -30,20 +30,20 @@ class BatchGradient {
         LossTerms loss;  // mean over the clips; NaN where the steps would be too short
         ParameterGradient gradient;
     };
-    Result run(const std::vector<Rollout>& clips, const SpringParameters& parameters,
+    Result run(const std::vector<Rollout>& clips, const ParameterValues& parameters,
                const LossWeights& weights, bool with_gradient);
 
     // Root of the mean squared distance to the targets, over all frames and particles. [m]
-    double motion_rmse(const std::vector<Rollout>& clips, const SpringParameters& parameters);
+    double motion_rmse(const std::vector<Rollout>& clips, const ParameterValues& parameters);
 
     // What run() cuts a step into, a function of the parameters alone; none when these need steps
     // that are too short.
-    std::optional<int> substeps_for(const SpringParameters& parameters) const;
+    std::optional<int> substeps_for(const ParameterValues& parameters) const;
 
   private:
     template <class Real>
     Result run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
-                      const std::vector<Rollout>& clips, const SpringParameters& parameters,
+                      const std::vector<Rollout>& clips, const ParameterValues& parameters,
                       const LossWeights& weights, bool with_gradient);
     void make_tapes(int substeps);
 

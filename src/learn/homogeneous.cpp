@@ -21,10 +21,12 @@ double middle_stiffness(const Cloth& cloth, const Environment& environment)
     return weight / (0.1 * side);
 }
 
-// Gives every range the stiffness of its spring.
-void set_everywhere(SpringSet& springs)
+// Gives every range of strain the stiffness of its spring.
+void set_everywhere(Cloth& cloth)
 {
-    for (StiffnessRange& range : springs.ranges) range.stiffness = springs.stiffness;
+    for (const Parameter& parameter : learned_parameters(cloth)) {
+        if (parameter.in_range()) values_of(cloth, parameter) = cloth.springs.stiffness;
+    }
 }
 
 // The logarithms of one stiffness and one damping per family, and their descent.
@@ -48,7 +50,7 @@ struct FamilyLogs {
             surrogate.springs.stiffness[s] = std::exp(logs[family]);
             surrogate.springs.damping[s] = std::exp(logs[kFamilies + family]);
         }
-        set_everywhere(surrogate.springs);
+        set_everywhere(surrogate);
         return surrogate;
     }
 
@@ -56,11 +58,12 @@ struct FamilyLogs {
     void descend(const Cloth& at, const ParameterGradient& gradient, double rate, int step)
     {
         std::vector<double> by_family(2 * kFamilies, 0);
+        const std::vector<Parameter> parameters = learned_parameters(at);
         for (std::size_t s = 0; s < at.springs.spring_count(); ++s) {
             const auto family = std::size_t(at.springs.family[s]);
-            for (int kind = 0; kind < at.springs.kind_count(); ++kind) {
-                if (at.springs.is_damping(kind)) continue;
-                by_family[family] += gradient.kinds[kind][s] * at.springs.stiffness[s];
+            for (std::size_t k = 0; k < parameters.size(); ++k) {
+                if (parameters[k].is_damping()) continue;
+                by_family[family] += gradient.kinds[k][s] * at.springs.stiffness[s];
             }
             by_family[kFamilies + family] += gradient.kinds[1][s] * at.springs.damping[s];
         }
@@ -99,7 +102,7 @@ double priced_error(const TrainingSet& set, BatchGradient& gradient,
                     const std::vector<Rollout>& targets, const Cloth& cloth)
 {
     constexpr double kPrice = 0.07;  // 2^0.07 = 1.05
-    const SpringParameters parameters = parameters_of(cloth.springs);
+    const ParameterValues parameters = parameters_of(cloth);
     const double error = gradient.motion_rmse(targets, parameters);
     if (set.substeps.count) return error;
     return error * std::pow(gradient.substeps_for(parameters).value_or(0), kPrice);
@@ -172,7 +175,7 @@ Cloth homogeneous_start(const TrainingSet& set, BatchGradient& gradient, const S
             Cloth cloth = set.surrogate;
             cloth.springs.stiffness = uniform(k);
             cloth.springs.damping = uniform(ratio * 2 * std::sqrt(k * mass));
-            set_everywhere(cloth.springs);
+            set_everywhere(cloth);
             if (set.judges_whole_rollouts() && !runs_at_the_step(cloth, set)) continue;
             const double error = priced_error(set, gradient, targets, cloth);
             worse_damping = error < least ? 0 : worse_damping + 1;
@@ -192,7 +195,7 @@ Cloth fit_homogeneous(const TrainingSet& set, const Stage& stage)
     constexpr double kRate = 0.15;  // of the logarithms: tenfold in all, more than a search step
     BatchGradient gradient = set.gradient_of(set.surrogate);
     const auto error_of = [&](const Cloth& cloth) {
-        return gradient.motion_rmse(set.validation, parameters_of(cloth.springs));
+        return gradient.motion_rmse(set.validation, parameters_of(cloth));
     };
     const Stage rest = stage.part(0.3, 1);
     Cloth best = homogeneous_start(set, gradient, stage.part(0, 0.3));
@@ -207,7 +210,7 @@ Cloth fit_homogeneous(const TrainingSet& set, const Stage& stage)
         rest.report(double(step) / kIterations);
         const Cloth cloth = logs.cloth(set.surrogate);
         const auto result =
-            gradient.run(batches.next().targets, parameters_of(cloth.springs), position, true);
+            gradient.run(batches.next().targets, parameters_of(cloth), position, true);
         if (!std::isfinite(result.loss.total)) break;
         logs.descend(cloth, result.gradient, kRate * cosine_decay(step, kIterations), step + 1);
         if ((step + 1) % kValidateEvery != 0) continue;

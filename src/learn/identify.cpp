@@ -13,6 +13,7 @@
 #include "learn/balance_reader.h"
 #include "learn/prior_solver.h"
 #include "learn/stage.h"
+#include "learn/unknowns.h"
 #include "springtime/error.h"
 #include "springtime/learn.h"
 
@@ -83,6 +84,7 @@ class Identifier {
         : options_(options),
           stage_(progress, "solve"),
           reader_(motion, options),
+          unknowns_(reader_.cloth()),
           solver_(reader_.cloth(), options.iterative)
     {
     }
@@ -96,11 +98,7 @@ class Identifier {
     double score(const Folds& folds, const Folds& judge, const PriorWeights& weights);
     bool try_scheme(const Scheme& scheme);
     // With fewer equations than parameters the prior alone would speak.
-    long least_rows() const
-    {
-        const SpringSet& springs = reader_.cloth().springs;
-        return long(springs.spring_count()) * springs.kind_count();
-    }
+    long least_rows() const { return long(unknowns_.size()); }
     void choose_window(const std::vector<Scheme>& schemes);
     void strengthen(double PriorWeights::*kind);
     const Choice& choose(const std::vector<Scheme>& schemes);
@@ -114,6 +112,7 @@ class Identifier {
     const IdentifyOptions& options_;
     Stage stage_;
     BalanceReader reader_;
+    Unknowns unknowns_;
     PriorSolver solver_;
     bool centered_ = false;  // the prior
     std::optional<Folds> judge_;
@@ -271,7 +270,6 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
             weights.stiffness, weights.damping);
     }
     const BoundedSolution& solution = solved->solution;
-    const int kinds = reader_.cloth().springs.kind_count();
     result.form = scheme.form;
     result.instruments = scheme.instruments;
     if (scheme.form == BalanceForm::weak) {
@@ -279,10 +277,11 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
     }
     result.prior = weights;
     result.cloth = reader_.cloth();
-    result.held_count.assign(kinds, 0);
+    result.held_count.assign(unknowns_.parameters().size(), 0);
     for (Eigen::Index i = 0; i < solution.value.size(); ++i) {
-        result.cloth.springs.parameters(int(i % kinds))[i / kinds] = solution.value[i];
-        result.held_count[i % kinds] += solution.held[i];
+        const auto [parameter, element] = unknowns_.position(i);
+        values_of(result.cloth, unknowns_.parameters()[parameter])[element] = solution.value[i];
+        result.held_count[parameter] += solution.held[i];
     }
     stage_.report(0.9);
     add_errors(scheme, blocks, weights, solution.value, result);
@@ -341,21 +340,23 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
             scatter += factor.solve(score).cwiseAbs2();
         }
     });
-    const int kinds = reader_.cloth().springs.kind_count();
-    SpringErrors errors;
-    errors.parameters.assign(
-        kinds, std::vector<double>(reader_.cloth().springs.spring_count(), kInfinity));
-    for (int k = 0; k < kinds; ++k) {
+    StandardErrors errors;
+    errors.parameters = parameters_of(reader_.cloth());
+    for (std::size_t k = 0; k < errors.parameters.size(); ++k) {
+        std::vector<double>& values = errors.parameters[k];
         double ratio = 0, count = 0;
-        for (Eigen::Index i = k; i < solution.size(); i += kinds) {
+        for (std::size_t e = 0; e < values.size(); ++e) {
+            const auto i = static_cast<Eigen::Index>(unknowns_.number(k, e));
+            values[e] = kInfinity;
             if (!seen[i] || std::isinf(inverse[i])) continue;
             ratio += scatter[i] / inverse[i];
             count += 1;
         }
         if (count == 0) continue;
         const double variance = ratio / count;  // of a row that stands for itself alone [N^2]
-        for (Eigen::Index i = k; i < solution.size(); i += kinds) {
-            if (seen[i]) errors.parameters[k][i / kinds] = std::sqrt(variance * inverse[i]);
+        for (std::size_t e = 0; e < values.size(); ++e) {
+            const auto i = static_cast<Eigen::Index>(unknowns_.number(k, e));
+            if (seen[i]) values[e] = std::sqrt(variance * inverse[i]);
         }
         if (k > 0) continue;
         const double weight_of_window =
@@ -364,8 +365,11 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
     }
     result.cloth.errors = errors;
     for (std::size_t s = 0; s < reader_.cloth().springs.spring_count(); ++s) {
-        const auto first = seen.begin() + static_cast<std::ptrdiff_t>(s) * kinds;
-        if (std::count(first, first + kinds, 1) == 0) result.unseen.push_back(static_cast<int>(s));
+        bool any = false;
+        for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
+            any = any || seen[unknowns_.number(k, s)];
+        }
+        if (!any) result.unseen.push_back(static_cast<int>(s));
     }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -9,17 +10,13 @@
 
 namespace springtime {
 
-// Gradient of the loss by every spring's parameters.
+// Gradient of the loss by every learned parameter; zero at first.
 struct ParameterGradient {
-    SpringParameters kinds;
+    ParameterValues kinds;
 
-    explicit ParameterGradient(std::size_t springs, int kind_count = 2)
-        : kinds(kind_count, std::vector<double>(springs))
+    explicit ParameterGradient(const Cloth& cloth) : kinds(parameters_of(cloth))
     {
-    }
-    explicit ParameterGradient(const SpringSet& springs)
-        : ParameterGradient(springs.spring_count(), springs.kind_count())
-    {
+        for (std::vector<double>& values : kinds) std::fill(values.begin(), values.end(), 0.0);
     }
 };
 

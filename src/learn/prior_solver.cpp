@@ -1,5 +1,7 @@
 #include "learn/prior_solver.h"
 
+#include <numeric>
+
 #include "core/quantile.h"
 #include "springtime/error.h"
 
@@ -18,21 +20,21 @@ double median_of(const std::vector<double>& values)
 // Which parameters normal equations see, and what they say about a parameter of each kind on
 // average. What is not seen has no part in that: a kind may be seen in few springs.
 struct Sight {
-    Sight(const Eigen::VectorXd& diagonal, int kinds);
+    Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns);
 
-    std::vector<double> typical;  // [kind]
+    std::vector<double> typical;  // [parameter]
     std::vector<char> seen;       // [unknown]
 };
 
-Sight::Sight(const Eigen::VectorXd& diagonal, int kinds) : seen(diagonal.size(), 0)
+Sight::Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns) : seen(diagonal.size(), 0)
 {
-    std::vector<std::vector<double>> of_kind(kinds);
+    ParameterValues positive(unknowns.parameters().size());
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
-        if (diagonal[i] > 0) of_kind[i % kinds].push_back(diagonal[i]);
+        if (diagonal[i] > 0) positive[unknowns.position(i).parameter].push_back(diagonal[i]);
     }
-    for (const auto& values : of_kind) typical.push_back(values.empty() ? 1 : median_of(values));
+    for (const auto& values : positive) typical.push_back(values.empty() ? 1 : median_of(values));
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
-        seen[i] = diagonal[i] > kUnseen * typical[i % kinds];
+        seen[i] = diagonal[i] > kUnseen * typical[unknowns.position(i).parameter];
     }
 }
 
@@ -43,7 +45,7 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights
 {
     BoundedSystem system = blocks.assemble();
     const Eigen::VectorXd diagonal = system.matrix.diagonal();
-    const Sight sight(diagonal, kinds_);
+    const Sight sight(diagonal, unknowns_);
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
         for (Eigen::SparseMatrix<double>::InnerIterator entry(system.matrix, i); entry; ++entry) {
             const Eigen::Index j = entry.row();
@@ -51,9 +53,9 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights
             if (sight.seen[j]) system.right[j] -= entry.value() * center_[i];
             entry.valueRef() = 0;
         }
-        const double scale = sight.typical[i % kinds_];
-        const double weight =
-            springs_.is_damping(int(i % kinds_)) ? weights.damping : weights.stiffness;
+        const double scale = sight.typical[unknowns_.position(i).parameter];
+        const bool damping = unknowns_.parameter(i).is_damping();
+        const double weight = damping ? weights.damping : weights.stiffness;
         const double added = sight.seen[i] ? weight * scale : scale;
         system.matrix.coeffRef(i, i) += added;
         system.right[i] = (sight.seen[i] ? system.right[i] : 0) + added * center_[i];
@@ -79,27 +81,31 @@ std::optional<PriorSolver::Solved> PriorSolver::solve(const NormalBlocks& blocks
 // spring enters has the stiffness beside it.
 void PriorSolver::center_on(const Solved& one, const Solved& other)
 {
-    const std::size_t count = springs_.spring_count();
-    for (int k = 0; k < kinds_; ++k) {
-        const auto median = [&](const auto& belongs, double otherwise) {
+    const auto index = [&](std::size_t parameter, std::size_t element) {
+        return static_cast<Eigen::Index>(unknowns_.number(parameter, element));
+    };
+    for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
+        const Parameter& parameter = unknowns_.parameters()[k];
+        const auto median = [&](const std::vector<std::size_t>& elements) {
             std::vector<double> values;
-            for (std::size_t i = k, s = 0; s < count; ++s, i += kinds_) {
+            for (const std::size_t e : elements) {
                 for (const Solved* half : {&one, &other}) {
-                    if (!belongs(s) || !half->seen[i]) continue;
-                    values.push_back(half->solution.value[static_cast<Eigen::Index>(i)]);
+                    if (half->seen[index(k, e)]) {
+                        values.push_back(half->solution.value[index(k, e)]);
+                    }
                 }
             }
-            return values.empty() ? otherwise : median_of(values);
+            return values.empty() ? std::optional<double>() : median_of(values);
         };
-        const bool range = k > 0 && !springs_.is_damping(k);
-        for (const SpringFamily family : kSpringFamilies) {
-            const auto in_family = [&](std::size_t s) { return springs_.family[s] == family; };
-            const double typical = median([](std::size_t) { return true; }, -1);
-            const double center = median(in_family, typical);
-            for (std::size_t s = 0; s < count; ++s) {
-                if (!in_family(s)) continue;
-                const auto first = static_cast<Eigen::Index>(s) * kinds_;
-                center_[first + k] = center >= 0 ? center : range ? center_[first] : 0;
+        std::vector<std::size_t> all(element_count(cloth_, parameter.kind->element));
+        std::iota(all.begin(), all.end(), std::size_t(0));
+        const std::optional<double> typical = median(all);
+        for (const auto& [name, members] : families_of(cloth_, parameter.kind->element)) {
+            const std::optional<double> own = median(members);
+            const std::optional<double> center = own ? own : typical;
+            for (const std::size_t e : members) {
+                const double beside = parameter.in_range() ? center_[index(0, e)] : 0;
+                center_[index(k, e)] = center.value_or(beside);
             }
         }
     }

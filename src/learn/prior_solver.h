@@ -5,6 +5,7 @@
 
 #include "learn/balance.h"
 #include "learn/bounded_system.h"
+#include "learn/unknowns.h"
 #include "springtime/identify.h"
 
 namespace springtime {
@@ -14,11 +15,10 @@ namespace springtime {
 class PriorSolver {
   public:
     PriorSolver(const Cloth& cloth, bool iterative)
-        : springs_(cloth.springs),
-          kinds_(cloth.springs.kind_count()),
+        : cloth_(cloth),
+          unknowns_(cloth),
           solver_(iterative ? LinearSolver::iterative : LinearSolver::direct),
-          center_(Eigen::VectorXd::Zero(
-              static_cast<Eigen::Index>(springs_.spring_count() * std::size_t(kinds_))))
+          center_(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size())))
     {
     }
 
@@ -35,8 +35,8 @@ class PriorSolver {
     void center_on(const Solved& one, const Solved& other);
 
   private:
-    const SpringSet& springs_;
-    int kinds_;
+    const Cloth& cloth_;
+    Unknowns unknowns_;
     LinearSolver solver_;
     Eigen::VectorXd center_;
 };

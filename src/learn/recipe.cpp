@@ -269,7 +269,7 @@ void Recipe::learn_automatically()
 void Recipe::finish()
 {
     const Environment& environment = motion_.header.environment;
-    learned_.longest_step = kStableMargin * largest_stable_step(learned_.cloth, environment);
+    learned_.longest_step = safe_step(learned_.cloth, environment);
     learned_.substeps = stable_substeps(learned_.cloth, environment, motion_.header.dt);
 }
 

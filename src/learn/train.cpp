@@ -47,25 +47,28 @@ double norm_of(const ParameterGradient& gradient)
     return std::sqrt(sum);
 }
 
-bool same_law(const SpringSet& a, const SpringSet& b)
+// Whether two cloths have the same parameters, and the same ranges of strain.
+bool same_law(const Cloth& a, const Cloth& b)
 {
-    return a.isotropic_damping.empty() == b.isotropic_damping.empty() &&
-           std::equal(a.ranges.begin(), a.ranges.end(), b.ranges.begin(), b.ranges.end(),
-                      [](const StiffnessRange& x, const StiffnessRange& y) {
-                          return x.from == y.from && x.to == y.to;
+    const std::vector<Parameter> ours = learned_parameters(a), theirs = learned_parameters(b);
+    return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
+                      [&](const Parameter& x, const Parameter& y) {
+                          return x.kind == y.kind && label_of(a, x) == label_of(b, y);
                       });
 }
 
-TrainState start_state(const SpringSet& start, bool logarithmic)
+TrainState start_state(const Cloth& start, bool logarithmic)
 {
     constexpr double kLeast = 0.01;  // of the scale, where a logarithm is needed
     TrainState state;
-    state.stiffness_scale = mean_of(start.stiffness);
-    state.damping_scale = mean_of(start.damping);
+    const std::vector<Parameter> parameters = learned_parameters(start);
+    state.stiffness_scale = mean_of(start.springs.stiffness);
+    state.damping_scale = mean_of(start.springs.damping);
     state.parameters = parameters_of(start);
-    for (int kind = 0; logarithmic && kind < start.kind_count(); ++kind) {
-        const double scale = start.is_damping(kind) ? state.damping_scale : state.stiffness_scale;
-        for (double& value : state.parameters[kind]) {
+    for (std::size_t k = 0; logarithmic && k < parameters.size(); ++k) {
+        const double scale =
+            parameters[k].is_damping() ? state.damping_scale : state.stiffness_scale;
+        for (double& value : state.parameters[k]) {
             if (value == 0) value = kLeast * scale;
         }
     }
@@ -100,12 +103,12 @@ struct Mover {
 };
 
 // Negative parameters, which a penalty may leave behind, are cut off at zero.
-Cloth with_parameters(Cloth cloth, SpringParameters parameters)
+Cloth with_parameters(Cloth cloth, ParameterValues parameters)
 {
     for (auto& kind : parameters) {
         for (double& value : kind) value = std::max(value, 0.0);
     }
-    set_parameters(cloth.springs, parameters);
+    set_parameters(cloth, parameters);
     return cloth;
 }
 
@@ -119,7 +122,7 @@ class Trainer {
             state_ = *resume;
             check_state();
         } else {
-            state_ = start_state(chosen_start(progress).springs, options.logarithmic);
+            state_ = start_state(chosen_start(progress), options.logarithmic);
             TrainLog none;
             validate(none);  // a training that only makes it worse leaves the start
         }
@@ -141,9 +144,14 @@ class Trainer {
                 "grid of {}; give one with the same grid and families",
                 start.springs.spring_count(), options_.grid.rows, options_.grid.cols, springs);
         }
-        const bool plain = start.springs.kind_count() == 2;
-        if (plain) set_law(start.springs, options_.law);
-        if (!same_law(start.springs, set_.surrogate.springs)) {
+        const auto in_every_cloth = [](const Parameter& parameter) {
+            return parameter.kind->presence == ParameterPresence::always;
+        };
+        if (const auto parameters = learned_parameters(start);
+            std::all_of(parameters.begin(), parameters.end(), in_every_cloth)) {
+            set_law(start.springs, options_.law);
+        }
+        if (!same_law(start, set_.surrogate)) {
             throw Error(
                 "train: the cloth to start from has {} stiffness ranges and {} isotropic damping, "
                 "other than those asked for; give the knots of that cloth",
@@ -152,22 +160,22 @@ class Trainer {
         const auto assign = [&](std::vector<double>& values, const std::optional<double>& value) {
             if (value) values.assign(springs, *value);
         };
-        assign(start.springs.stiffness, options_.stiffness_start);
-        for (StiffnessRange& range : start.springs.ranges) {
-            assign(range.stiffness, options_.stiffness_start);
-        }
         assign(start.springs.damping, options_.damping_start);
+        for (const Parameter& parameter : learned_parameters(start)) {
+            if (!parameter.is_damping()) {
+                assign(values_of(start, parameter), options_.stiffness_start);
+            }
+        }
         return start;
     }
 
     void check_state() const
     {
         const SpringSet& springs = set_.surrogate.springs;
-        const auto fits = [&](const SpringParameters& all) {
-            return int(all.size()) == springs.kind_count() &&
-                   std::all_of(all.begin(), all.end(), [&](const std::vector<double>& kind) {
-                       return kind.size() == springs.spring_count();
-                   });
+        const auto fits = [&](const ParameterValues& all) {
+            const ParameterValues expected = parameters_of(set_.surrogate);
+            return std::equal(all.begin(), all.end(), expected.begin(), expected.end(),
+                              [](const auto& a, const auto& b) { return a.size() == b.size(); });
         };
         if (fits(state_.parameters) && fits(state_.mean) && fits(state_.square) &&
             fits(state_.best)) {
@@ -177,7 +185,8 @@ class Trainer {
             "train: the checkpoint has {} springs with {} kinds of parameters, but a {} x {} grid "
             "has {} with {}; resume with the settings of the run",
             state_.parameters.empty() ? 0 : state_.parameters[0].size(), state_.parameters.size(),
-            options_.grid.rows, options_.grid.cols, springs.spring_count(), springs.kind_count());
+            options_.grid.rows, options_.grid.cols, springs.spring_count(),
+            learned_parameters(set_.surrogate).size());
     }
 
     void begin_pass(const Place& place);
@@ -204,13 +213,13 @@ void Trainer::begin_pass(const Place& place)
         set_.reader, set_.training_clips(tail), std::size_t(options_.batch),
         Random::stream(options_.seed, number).next(), std::size_t(place.step));
     if (place.step > 0) return;
-    state_.mean = state_.square = ParameterGradient(set_.surrogate.springs).kinds;
+    state_.mean = state_.square = ParameterGradient(set_.surrogate).kinds;
 }
 
 // Weight of the loss on negative parameters of a kind.
 double Trainer::penalty(int kind, const LossWeights& weights) const
 {
-    const bool damping = set_.surrogate.springs.is_damping(kind);
+    const bool damping = learned_parameters(set_.surrogate)[kind].is_damping();
     return damping ? weights.negative_damping : weights.negative_stiffness;
 }
 
@@ -219,8 +228,9 @@ void Trainer::move(const Place& place, ParameterGradient& gradient)
     const TrainPass& pass = options_.passes[place.pass];
     const double decay = std::pow(options_.round_decay, place.round) *
                          (options_.cosine ? cosine_decay(place.step, pass.iterations) : 1);
+    const std::vector<Parameter> parameters = learned_parameters(set_.surrogate);
     for (int kind = 0; kind < int(gradient.kinds.size()); ++kind) {
-        const bool damping = set_.surrogate.springs.is_damping(kind);
+        const bool damping = parameters[kind].is_damping();
         if (pass.learn == (damping ? Learn::stiffness : Learn::damping)) continue;
         const double rate = damping ? options_.damping_rate : options_.stiffness_rate;
         const double start = damping ? state_.damping_scale : state_.stiffness_scale;
@@ -231,13 +241,13 @@ void Trainer::move(const Place& place, ParameterGradient& gradient)
     }
 }
 
-// Of every kind.
-std::vector<ParameterBounds> bounds_of(const SpringParameters& parameters)
+std::vector<ParameterBounds> bounds_of(const std::vector<Parameter>& parameters,
+                                       const ParameterValues& values)
 {
     std::vector<ParameterBounds> bounds;
-    for (const auto& kind : parameters) {
-        const auto [low, high] = std::minmax_element(kind.begin(), kind.end());
-        bounds.push_back({*low, *high});
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const auto [low, high] = std::minmax_element(values[k].begin(), values[k].end());
+        bounds.push_back({parameters[k].kind, *low, *high});
     }
     return bounds;
 }
@@ -265,15 +275,15 @@ TrainLog Trainer::iterate(const Place& place)
     ++state_.iteration;
     const bool last_of_pass = place.step + 1 == pass.iterations;
     if (last_of_pass || state_.iteration % std::max(1, options_.validate_every) == 0) validate(log);
-    log.bounds = bounds_of(state_.parameters);
+    log.bounds = bounds_of(learned_parameters(set_.surrogate), state_.parameters);
     log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return log;
 }
 
 void Trainer::validate(TrainLog& log)
 {
-    const SpringSet springs = with_parameters(set_.surrogate, state_.parameters).springs;
-    const double error = gradient_.motion_rmse(set_.validation, parameters_of(springs));
+    const Cloth cloth = with_parameters(set_.surrogate, state_.parameters);
+    const double error = gradient_.motion_rmse(set_.validation, parameters_of(cloth));
     log.validation_rmse = error;
     const bool better = !state_.best_validation || error < *state_.best_validation;
     if (!std::isfinite(error) || !better) return;
@@ -285,7 +295,7 @@ void Trainer::validate(TrainLog& log)
 void Trainer::fail(const BatchReader::Batch& batch)
 {
     Cloth cloth = set_.surrogate;  // with the very parameters that failed, negative ones too
-    set_parameters(cloth.springs, state_.parameters);
+    set_parameters(cloth, state_.parameters);
     const std::optional<int> substeps = gradient_.substeps_for(state_.parameters);
     if (!substeps) {
         throw Failure(
@@ -293,8 +303,7 @@ void Trainer::fail(const BatchReader::Batch& batch)
             "needs "
             "steps of {:.2g} s, and below {:.2g} s none are run; the last good checkpoint is kept. "
             "Lower the rates, or start from lower stiffness and damping",
-            state_.iteration, largest_stable_step(cloth, set_.step.environment) * kStableMargin,
-            kShortestStep);
+            state_.iteration, safe_step(cloth, set_.step.environment), kShortestStep);
     }
     SimulationOptions step = set_.step;
     step.dt /= *substeps;

@@ -73,7 +73,7 @@ double TrainingSet::validation_rmse(const Cloth& cloth) const
             "same grid and families",
             cloth.springs.spring_count(), surrogate.springs.spring_count());
     }
-    return gradient_of(cloth).motion_rmse(validation, parameters_of(cloth.springs));
+    return gradient_of(cloth).motion_rmse(validation, parameters_of(cloth));
 }
 
 double validation_error(const Motion& motion, const TrainOptions& options, const Cloth& cloth)

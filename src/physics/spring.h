@@ -65,6 +65,11 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
 
 // ---- Laws beyond one stiffness and a dashpot along the spring
 
+// The formulas number their parameters: stiffness, damping, the stiffness of every range, then
+// isotropic damping. That is the order of the table of parameter kinds (cloth/parameters.cpp).
+inline constexpr int kFirstRangeSlot = 2;
+inline constexpr int kSlotsBesideRanges = 3;
+
 // No more than that: the formulas above, with nothing added to them.
 struct NoLaw {};
 

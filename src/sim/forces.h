@@ -88,11 +88,9 @@ struct ForceTable {
           range_count(static_cast<int>(cloth.springs.ranges.size())),
           isotropic_damping(cloth.springs.isotropic_damping.begin(),
                             cloth.springs.isotropic_damping.end()),
-          damping_kind(cloth.triangles.damping_kind),
-          gravity(vec3_cast<Real>(environment.gravity)),
-          wind(vec3_cast<Real>(environment.wind)),
-          drag(Real(environment.drag))
+          damping_kind(cloth.triangles.damping_kind)
     {
+        set_environment(environment);
         isotropic_damping.resize(ends.size());
         for (std::size_t s = 0; s < ends.size(); ++s) {
             for (int j = 0; j < range_count; ++j) {
@@ -115,12 +113,19 @@ struct ForceTable {
         }
     }
 
-    // In the order of SpringSet::parameters.
-    Real& parameter(int kind, std::size_t spring)
+    void set_environment(const Environment& environment)
     {
-        if (kind == 0) return stiffness[spring];
-        if (kind == 1) return damping[spring];
-        const int range = kind - 2;
+        gravity = vec3_cast<Real>(environment.gravity);
+        wind = vec3_cast<Real>(environment.wind);
+        drag = Real(environment.drag);
+    }
+
+    // By the slots of the formula (physics/spring.h).
+    Real& parameter(std::size_t slot, std::size_t spring)
+    {
+        if (slot == 0) return stiffness[spring];
+        if (slot == 1) return damping[spring];
+        const int range = int(slot) - kFirstRangeSlot;
         return range < range_count ? ranges[spring * range_count + range].stiffness
                                    : isotropic_damping[spring];
     }

@@ -4,17 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "core/finite.h"
 #include "sim/obstacle_placement.h"
 #include "springtime/error.h"
 
 namespace springtime {
 
 namespace {
-
-bool finite(const Vec3d& a)
-{
-    return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z);
-}
 
 // ---- Distances ----
 
@@ -69,20 +65,32 @@ Surface<double> surface_at(const GridShape& shape, const Vec3d& y)
 
 // ---- Turning ----
 
-// Rodrigues: what a rotation vector makes of the three axes.
-std::array<Vec3d, 3> turned_axes(const Vec3d& turn)
-{
-    const double angle = length(turn);
-    const Vec3d axis = direction(turn, Vec3d{1, 0, 0});
-    std::array<Vec3d, 3> axes;
-    for (int i = 0; i < 3; ++i) {
-        Vec3d unit;
-        unit[i] = 1;
-        axes[i] = std::cos(angle) * unit + std::sin(angle) * cross(axis, unit) +
-                  ((1 - std::cos(angle)) * axis[i]) * axis;
+// A rotation as a quaternion of length one.
+struct Rotation {
+    double w;
+    Vec3d v;
+
+    explicit Rotation(const Vec3d& turn)
+        : w(std::cos(length(turn) / 2)),
+          v(std::sin(length(turn) / 2) * direction(turn, Vec3d{1, 0, 0}))
+    {
     }
-    return axes;
-}
+    Rotation(double real, const Vec3d& vector) : w(real), v(vector) {}
+
+    Rotation inverse() const { return {w, -v}; }
+    // First the other one, then this.
+    Rotation operator*(const Rotation& o) const
+    {
+        return {w * o.w - dot(v, o.v), w * o.v + o.w * v + cross(v, o.v)};
+    }
+    // The shorter of the two rotation vectors. [rad]
+    Vec3d turn() const
+    {
+        const double sign = w < 0 ? -1 : 1;
+        const double angle = 2 * std::atan2(length(v), sign * w);
+        return (sign * angle) * direction(v, Vec3d{});
+    }
+};
 
 // ---- Checks ----
 
@@ -98,7 +106,7 @@ void check_size(std::initializer_list<double> lengths, std::string_view source)
 
 void check_shape(const PlaneShape& plane, std::string_view source)
 {
-    if (!finite(plane.point) || !finite(plane.normal)) {
+    if (!is_finite(plane.point) || !is_finite(plane.normal)) {
         throw Error("{}: plane with a point or normal that is not finite; give numbers", source);
     }
     if (length(plane.normal) < 1e-9) {
@@ -109,7 +117,7 @@ void check_shape(const PlaneShape& plane, std::string_view source)
 
 void check_shape(const CapsuleShape& capsule, std::string_view source)
 {
-    if (!finite(capsule.a) || !finite(capsule.b)) {
+    if (!is_finite(capsule.a) || !is_finite(capsule.b)) {
         throw Error("{}: capsule with an end that is not finite; give numbers", source);
     }
     if (!std::isfinite(capsule.radius) || capsule.radius <= 0) {
@@ -122,11 +130,11 @@ void check_shape(const CapsuleShape& capsule, std::string_view source)
 
 void check_shape(const BoxShape& box, std::string_view source)
 {
-    if (!finite(box.center)) {
+    if (!is_finite(box.center)) {
         throw Error("{}: box with a centre that is not finite; give numbers", source);
     }
     const double least = std::min({box.half.x, box.half.y, box.half.z});
-    if (!finite(box.half) || least <= 0) {
+    if (!is_finite(box.half) || least <= 0) {
         throw Error("{}: box with half sides {}, {}, {} m; they must be finite and positive",
                     source, box.half.x, box.half.y, box.half.z);
     }
@@ -155,7 +163,7 @@ void check_shape(const GridShape& shape, std::string_view source)
         throw Error("{}: distance grid with {} values for {} x {} x {} points; give one each",
                     source, grid.distance.size(), nx, ny, nz);
     }
-    if (!finite(grid.origin) || !std::isfinite(grid.spacing) || grid.spacing <= 0) {
+    if (!is_finite(grid.origin) || !std::isfinite(grid.spacing) || grid.spacing <= 0) {
         throw Error(
             "{}: distance grid with spacing {} m; origin and spacing must be finite, the "
             "spacing positive",
@@ -180,9 +188,7 @@ void check_keys(const Obstacle& obstacle, std::string_view source)
         if (!std::isfinite(time) || (k > 0 && time <= obstacle.key_time[k - 1])) {
             throw Error("{}: key {} is at {} s; times must be finite and ascend", source, k, time);
         }
-        if (!finite(obstacle.key_pose[k].position) || !finite(obstacle.key_pose[k].turn)) {
-            throw Error("{}: the pose of key {} is not finite; give numbers", source, k);
-        }
+        check_pose(obstacle.key_pose[k], fmt::format("{}: key {}", source, k));
     }
 }
 
@@ -220,14 +226,43 @@ Pose Obstacle::pose(double time) const
             from.turn + part * (to.turn - from.turn)};
 }
 
+// Rodrigues.
+std::array<Vec3d, 3> turned_axes(const Vec3d& turn)
+{
+    const double angle = length(turn);
+    const Vec3d axis = direction(turn, Vec3d{1, 0, 0});
+    std::array<Vec3d, 3> axes;
+    for (int i = 0; i < 3; ++i) {
+        Vec3d unit;
+        unit[i] = 1;
+        axes[i] = std::cos(angle) * unit + std::sin(angle) * cross(axis, unit) +
+                  ((1 - std::cos(angle)) * axis[i]) * axis;
+    }
+    return axes;
+}
+
+Pose pose_between(const Pose& from, const Pose& to, double part)
+{
+    if (part <= 0) return from;
+    if (part >= 1) return to;
+    const Rotation first(from.turn);
+    const Vec3d way = (first.inverse() * Rotation(to.turn)).turn();
+    return {from.position + part * (to.position - from.position),
+            (first * Rotation(part * way)).turn()};
+}
+
 ObstaclePlacement placement_of(const Obstacle& obstacle, double time, double dt)
 {
     const Pose now = obstacle.pose(time);
+    if (!obstacle.moving()) return {turned_axes(now.turn), now.position, {}, {}};
+    return placement_between(obstacle.pose(time - dt), now, dt);
+}
+
+// The point y of the solid was at position' + R' y one step ago. Seen in the axes of now, it has
+// come (1 - R^T R') y + R^T (position - position').
+ObstaclePlacement placement_between(const Pose& before, const Pose& now, double dt)
+{
     ObstaclePlacement placement{turned_axes(now.turn), now.position, {}, {}};
-    if (!obstacle.moving()) return placement;
-    // The point y of the solid was at position' + R' y one step ago. Seen in the axes of now, it
-    // has come (1 - R^T R') y + R^T (position - position').
-    const Pose before = obstacle.pose(time - dt);
     const std::array<Vec3d, 3> old_axes = turned_axes(before.turn);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
@@ -261,9 +296,14 @@ void check_obstacle(const Obstacle& obstacle, std::string_view source)
                     obstacle.friction);
     }
     check_keys(obstacle, source);
-    for (const Pose& pose : obstacle.key_pose) {
-        check_size({pose.position.x, pose.position.y, pose.position.z}, source);
+}
+
+void check_pose(const Pose& pose, std::string_view source)
+{
+    if (!is_finite(pose.position) || !is_finite(pose.turn)) {
+        throw Error("{}: the pose is not finite; give numbers", source);
     }
+    check_size({pose.position.x, pose.position.y, pose.position.z}, source);
 }
 
 void check_contact(const SimulationOptions& options)

@@ -44,17 +44,18 @@ RestRule after_all_paths(RestRule rule, const Simulation& simulation)
 }
 
 Settling settle(Simulation& simulation, const RestRule& rule, double until,
-                const Progress& progress, double look)
+                const Progress& progress, double interval)
 {
-    const int steps = std::max(1, static_cast<int>(std::lround(look / simulation.options().dt)));
+    const int frames =
+        std::max(1, static_cast<int>(std::lround(interval / simulation.options().dt)));
     RestWatch watch(after_all_paths(rule, simulation));
     Settling result;
     while (simulation.state().time < until) {
-        result.blow_up = simulation.advance(steps);
+        result.blow_up = simulation.advance(frames);
         if (result.blow_up) break;
         result.settled = watch.settled(simulation.state());
         if (result.settled) break;
-        progress.report({"settle", simulation.state().time, until, "s at most", {}});
+        progress.report({"settling", simulation.state().time, until, "s", {}});
     }
     result.speeds = speeds_of(simulation.state());
     return result;

@@ -2,69 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <numbers>
 
 namespace springtime {
 
 namespace {
 
-using Cell = std::array<std::int64_t, 3>;
-
 // Far away counts as here too: nothing that far is close to anything that matters.
-Cell cell_of(const Vec3d& x, double size)
+SpatialHash::Cell cell_of(const Vec3d& x, double size)
 {
     constexpr double kFarthest = 1e12;
-    Cell cell;
+    SpatialHash::Cell cell;
     for (int axis = 0; axis < 3; ++axis) {
         cell[axis] = std::int64_t(std::floor(clamped(x[axis] / size, -kFarthest, kFarthest)));
     }
     return cell;
 }
 
-// Particles by the cell they are in. Cells share lists, so a list may hold strangers too.
-class SpatialHash {
-  public:
-    SpatialHash(const std::vector<Vec3d>& points, double cell_size)
-        : cells_(points.size()), next_(points.size())
-    {
-        std::size_t lists = 1;
-        while (lists < 2 * points.size()) lists *= 2;
-        first_.assign(lists, -1);
-        for (int p = static_cast<int>(points.size()) - 1; p >= 0; --p) {
-            cells_[p] = cell_of(points[p], cell_size);
-            int& first = first_[list_of(cells_[p])];
-            next_[p] = first;
-            first = p;
-        }
-    }
-
-    // Calls visit(q) for the particles in the cells around that of p, itself included.
-    template <class Visit>
-    void visit_around(int p, Visit visit) const
-    {
-        for (int i = 0; i < 27; ++i) {
-            const Cell cell{cells_[p][0] + i % 3 - 1, cells_[p][1] + i / 3 % 3 - 1,
-                            cells_[p][2] + i / 9 - 1};
-            for (int q = first_[list_of(cell)]; q >= 0; q = next_[q]) {
-                if (cells_[q] == cell) visit(q);
-            }
-        }
-    }
-
-  private:
-    std::size_t list_of(const Cell& cell) const
-    {
-        // Large odd factors, as usual (Teschner et al. 2003).
-        const std::uint64_t mix = std::uint64_t(cell[0]) * 73856093u ^
-                                  std::uint64_t(cell[1]) * 19349663u ^
-                                  std::uint64_t(cell[2]) * 83492791u;
-        return mix & (first_.size() - 1);
-    }
-
-    std::vector<Cell> cells_;
-    std::vector<int> first_, next_;
-};
+std::size_t list_count(std::size_t points)
+{
+    std::size_t lists = 1;
+    while (lists < 2 * points) lists *= 2;
+    return lists;
+}
 
 // Half the distance, but not so little that a coarse cloth asks for new pairs all the time: its
 // particles are far apart, so that a wide skin brings few pairs.
@@ -77,12 +37,35 @@ double skin_of(const Cloth& cloth, double distance)
 
 }  // namespace
 
+SpatialHash::SpatialHash(std::size_t points, double cell_size)
+    : cell_size_(cell_size), cells_(points), first_(list_count(points)), next_(points)
+{
+}
+
+void SpatialHash::build(const std::vector<Vec3d>& points)
+{
+    std::fill(first_.begin(), first_.end(), -1);
+    for (int p = static_cast<int>(points.size()) - 1; p >= 0; --p) {
+        cells_[p] = cell_of(points[p], cell_size_);
+        int& first = first_[list_of(cells_[p])];
+        next_[p] = first;
+        first = p;
+    }
+}
+
+// Room for some dozens of pairs a particle, as many as a tight pile of layers has, so that the
+// lists do not grow while it runs.
 ClosePairs::ClosePairs(const Cloth& cloth, double distance)
     : distance_(distance),
       skin_(skin_of(cloth, distance)),
       rest_(cloth.rest),
-      now_(cloth.particle_count())
+      now_(cloth.particle_count()),
+      built_at_(cloth.particle_count()),
+      hash_(cloth.particle_count(), distance_ + skin_)
 {
+    constexpr std::size_t kPairsOfAParticle = 32;
+    candidates_.reserve(kPairsOfAParticle * cloth.particle_count());
+    close_.reserve(kPairsOfAParticle * cloth.particle_count());
 }
 
 void ClosePairs::find_close()
@@ -119,10 +102,10 @@ void ClosePairs::rebuild()
     candidates_.clear();
     built_at_ = now_;
     const double reach = distance_ + skin_;
-    const SpatialHash hash(built_at_, reach);
+    hash_.build(built_at_);
     for (int p = 0; p < static_cast<int>(built_at_.size()); ++p) {
         const std::size_t first = candidates_.size();
-        hash.visit_around(p, [&](int q) {
+        hash_.visit_around(p, [&](int q) {
             const Vec3d d = built_at_[q] - built_at_[p];
             if (q > p && dot(d, d) < reach * reach && !neighbours(p, q)) {
                 candidates_.push_back({p, q});
@@ -139,10 +122,14 @@ SelfCollision::SelfCollision(const Cloth& cloth, double distance, double dt)
     inverse_mass_ = free_inverse_mass_;
 }
 
-void SelfCollision::load(const Handles& handles)
+void SelfCollision::hold(std::span<const int> particles)
+{
+    for (const int p : particles) inverse_mass_[p] = 0;
+}
+
+void SelfCollision::free_all()
 {
     inverse_mass_ = free_inverse_mass_;
-    for (const int p : handles.particles) inverse_mass_[p] = 0;
 }
 
 }  // namespace springtime

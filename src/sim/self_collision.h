@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -9,6 +11,43 @@
 #include "springtime/simulation.h"
 
 namespace springtime {
+
+// Particles by the cell they are in. Cells share lists, so a list may hold strangers too.
+class SpatialHash {
+  public:
+    using Cell = std::array<std::int64_t, 3>;
+
+    SpatialHash(std::size_t points, double cell_size);
+
+    void build(const std::vector<Vec3d>& points);
+
+    // Calls visit(q) for the particles in the cells around that of p, itself included.
+    template <class Visit>
+    void visit_around(int p, Visit visit) const
+    {
+        for (int i = 0; i < 27; ++i) {
+            const Cell cell{cells_[p][0] + i % 3 - 1, cells_[p][1] + i / 3 % 3 - 1,
+                            cells_[p][2] + i / 9 - 1};
+            for (int q = first_[list_of(cell)]; q >= 0; q = next_[q]) {
+                if (cells_[q] == cell) visit(q);
+            }
+        }
+    }
+
+  private:
+    std::size_t list_of(const Cell& cell) const
+    {
+        // Large odd factors, as usual (Teschner et al. 2003).
+        const std::uint64_t mix = std::uint64_t(cell[0]) * 73856093u ^
+                                  std::uint64_t(cell[1]) * 19349663u ^
+                                  std::uint64_t(cell[2]) * 83492791u;
+        return mix & (first_.size() - 1);
+    }
+
+    double cell_size_;  // [m]
+    std::vector<Cell> cells_;
+    std::vector<int> first_, next_;
+};
 
 // Pairs of particles that are close in space but are no neighbours in the sheet.
 //
@@ -49,6 +88,7 @@ class ClosePairs {
     double distance_, skin_;  // [m]
     std::vector<SheetPoint> rest_;
     std::vector<Vec3d> now_, built_at_;
+    SpatialHash hash_;
     std::vector<Pair> candidates_, close_;
     std::size_t rebuild_count_ = 0;
 };
@@ -59,8 +99,9 @@ class SelfCollision {
   public:
     SelfCollision(const Cloth& cloth, double distance, double dt);
 
-    // Handles are not moved; others make way for them.
-    void load(const Handles& handles);
+    // What is held is not moved; others make way for it.
+    void hold(std::span<const int> particles);
+    void free_all();
 
     // Particles has position(p), velocity(p) and move(p, change of position, of velocity).
     template <class Particles>
@@ -85,18 +126,25 @@ class SelfCollision {
     std::vector<double> free_inverse_mass_, inverse_mass_;  // [1/kg]
 };
 
-// One state inside arrays of x, y, z, with particle p at place[p].
+// One state inside arrays of x, y, z, with particle p at index[p].
 struct ScatteredParticles {
     std::array<float*, 3> x, v;
-    const int* place;
+    const int* index;
 
-    Vec3f position(int p) const { return {x[0][place[p]], x[1][place[p]], x[2][place[p]]}; }
-    Vec3f velocity(int p) const { return {v[0][place[p]], v[1][place[p]], v[2][place[p]]}; }
+    Vec3f position(int p) const { return {x[0][index[p]], x[1][index[p]], x[2][index[p]]}; }
+    Vec3f velocity(int p) const { return {v[0][index[p]], v[1][index[p]], v[2][index[p]]}; }
     void move(int p, const Vec3f& by, const Vec3f& faster) const
     {
         for (int axis = 0; axis < 3; ++axis) {
-            x[axis][place[p]] += by[axis];
-            v[axis][place[p]] += faster[axis];
+            x[axis][index[p]] += by[axis];
+            v[axis][index[p]] += faster[axis];
+        }
+    }
+    void place(int p, const Vec3d& position, const Vec3d& velocity) const
+    {
+        for (int axis = 0; axis < 3; ++axis) {
+            x[axis][index[p]] = float(position[axis]);
+            v[axis][index[p]] = float(velocity[axis]);
         }
     }
 };

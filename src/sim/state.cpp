@@ -1,6 +1,23 @@
+// States, handles and the environment.
+#include <algorithm>
+#include <cmath>
+
+#include "core/assert.h"
+#include "core/finite.h"
+#include "springtime/error.h"
 #include "springtime/simulation.h"
 
 namespace springtime {
+
+void check_environment(const Environment& environment)
+{
+    if (!std::isfinite(environment.drag) || environment.drag < 0) {
+        throw Error("drag {} 1/s: it must be finite and not negative", environment.drag);
+    }
+    if (!is_finite(environment.gravity) || !is_finite(environment.wind)) {
+        throw Error("gravity and wind must be finite");
+    }
+}
 
 State flat_state(const Cloth& cloth)
 {
@@ -10,6 +27,58 @@ State flat_state(const Cloth& cloth)
     }
     state.velocity.resize(state.position.size());
     return state;
+}
+
+TriangleMesh surface_of(const Cloth& cloth, const State& state)
+{
+    TriangleMesh surface{state.position, surface_triangles(cloth)};
+    if (surface.triangles.empty()) {
+        throw Error("surface: this cloth has neither triangles nor a grid; give it one of them");
+    }
+    return surface;
+}
+
+Vec3d Handles::position(std::size_t handle, double time) const
+{
+    SPRINGTIME_ASSERT(moving() && handle < particles.size());
+    const std::size_t count = particles.size();
+    const auto after = std::upper_bound(key_time.begin(), key_time.end(), time);
+    if (after == key_time.begin()) return key_position[handle];
+    const std::size_t k = after - key_time.begin() - 1;
+    const Vec3d from = key_position[k * count + handle];
+    if (after == key_time.end()) return from;
+    const Vec3d to = key_position[(k + 1) * count + handle];
+    const double part = (time - key_time[k]) / (key_time[k + 1] - key_time[k]);
+    return from + part * (to - from);
+}
+
+void check_handles(const Handles& handles, std::size_t particle_count, std::string_view source)
+{
+    std::vector<bool> seen(particle_count, false);
+    for (const int p : handles.particles) {
+        if (p < 0 || std::size_t(p) >= particle_count) {
+            throw Error("{}: handle on particle {}, but the cloth has 0 to {}", source, p,
+                        particle_count - 1);
+        }
+        if (seen[p]) throw Error("{}: particle {} is a handle twice; name it once", source, p);
+        seen[p] = true;
+    }
+    if (handles.key_position.size() != handles.key_time.size() * handles.particles.size()) {
+        throw Error("{}: {} handle positions for {} keys of {} handles; give one each", source,
+                    handles.key_position.size(), handles.key_time.size(), handles.particles.size());
+    }
+    for (std::size_t k = 0; k < handles.key_time.size(); ++k) {
+        const double time = handles.key_time[k];
+        if (!std::isfinite(time) || (k > 0 && time <= handles.key_time[k - 1])) {
+            throw Error("{}: handle key {} is at {} s; times must be finite and ascend", source, k,
+                        time);
+        }
+    }
+    for (std::size_t i = 0; i < handles.key_position.size(); ++i) {
+        if (!is_finite(handles.key_position[i])) {
+            throw Error("{}: handle position {} is not finite", source, i);
+        }
+    }
 }
 
 }  // namespace springtime

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,11 @@
 
 namespace springtime {
 
+struct FrameMotion;
+
 // Advances a batch: many states of one cloth, one per lane. Lanes never influence each other, and
-// a lane's result does not depend on how many there are.
+// a lane's result does not depend on how many there are. The step is the dt of its options.
+// Nothing is allocated while it advances; only lists of particles that meet each other may grow.
 class Stepper {
   public:
     virtual ~Stepper() = default;
@@ -20,6 +24,15 @@ class Stepper {
     virtual void store(int lane, State& state) const = 0;
     virtual void advance(int steps) = 0;
     virtual std::string name() const = 0;
+
+    // ---- While it runs ----
+
+    virtual void set_environment(const Environment& environment) = 0;
+    // Holds particles beside the handles of load(), which frees them again.
+    virtual void hold(int lane, std::span<const int> particles) = 0;
+    // The next step is the first of a frame. Of steppers with one lane; the motion must stay until
+    // the next call of this or of load().
+    virtual void begin_frame(const FrameMotion& motion) = 0;
 };
 
 // Implemented by backends/registry.cpp, the only file that knows the backends.
@@ -31,9 +44,40 @@ std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const Simulation
 // A particle faster than this leaves all bounds: one sheet diagonal per step. [m/s]
 double largest_speed(const Sheet& sheet, double dt);
 
+// Of the lanes of the stepper, brought up to date in `states`, the first in lane order that holds a
+// particle which has left all bounds: not finite, or faster than `speed_limit`.
+std::optional<StepReport> store_checked(const Stepper& stepper, std::vector<State>& states,
+                                        double speed_limit);
+
 // Advances lanes 0 .. states.size() - 1 and brings `states` up to date. When a particle leaves all
-// bounds (not finite, or faster than one sheet diagonal per step) the states and the stepper go
-// back to where they were, and the report says which particle was first.
+// bounds, the states and the stepper go back to where they were, and the report says which
+// particle was first. `spare` is room for as many states; `go_back` loads `states` again.
+template <class GoBack>
+std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& states,
+                                          std::vector<State>& spare, int steps, double speed_limit,
+                                          GoBack go_back)
+{
+    stepper.advance(steps);
+    auto report = store_checked(stepper, spare, speed_limit);
+    if (!report) {
+        states.swap(spare);
+        return std::nullopt;
+    }
+    // Go back and step singly, to name the first particle and the exact time.
+    go_back();
+    for (int step = 1; step <= steps; ++step) {
+        stepper.advance(1);
+        if (const auto first = store_checked(stepper, spare, speed_limit)) {
+            report = first;
+            report->step = step;
+            break;
+        }
+    }
+    go_back();
+    return report;
+}
+
+// The same for a batch whose lanes follow their handles alone.
 std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& states,
                                           const std::vector<Handles>& handles, int steps,
                                           const Cloth& cloth, double dt);
@@ -43,6 +87,17 @@ struct HandlePose {
     Vec3d position, velocity;
 };
 HandlePose handle_pose(const Handles& handles, std::size_t handle, double time, double dt);
+
+// Calls place(particle, position, velocity) for every handle that moves.
+template <class Place>
+void place_moving_handles(const Handles& handles, double time, double dt, Place place)
+{
+    if (!handles.moving()) return;
+    for (std::size_t h = 0; h < handles.particles.size(); ++h) {
+        const HandlePose pose = handle_pose(handles, h, time, dt);
+        place(handles.particles[h], pose.position, pose.velocity);
+    }
+}
 
 // Puts handles into a state that is about to be loaded: pins at rest, moving ones on their path.
 State with_handles(State state, const Handles& handles, double dt);

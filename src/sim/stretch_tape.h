@@ -142,13 +142,10 @@ class StretchTape : public Tape<Real> {
         step(from, from + numbers_, to, to + numbers_);
         ++present_;
         for (int lane = 0; lane < lanes_; ++lane) {
-            const Handles& handles = starts_[lane].handles;
-            if (!handles.moving()) continue;
             const double time = starts_[lane].time + double(present_) * dt_;
-            for (std::size_t h = 0; h < handles.particles.size(); ++h) {
-                const HandlePose pose = handle_pose(handles, h, time, dt_);
-                place(to, lane, handles.particles[h], pose.position, pose.velocity);
-            }
+            place_moving_handles(
+                starts_[lane].handles, time, dt_,
+                [&](int p, const Vec3d& x, const Vec3d& v) { place(to, lane, p, x, v); });
         }
     }
 

@@ -20,8 +20,8 @@ class Tape {
     virtual ~Tape() = default;
 
     virtual int lane_count() const = 0;
-    // All kinds that the cloth has. Rest lengths, ranges and masses stay.
-    virtual void set_parameters(const SpringParameters& parameters) = 0;
+    // The values of all learned parameters. Rest lengths, ranges of strain and masses stay.
+    virtual void set_parameters(const ParameterValues& values) = 0;
 
     // Forgets all, then takes the start of every lane; lanes that are not loaded stay at rest.
     virtual void begin(int steps) = 0;
@@ -43,7 +43,7 @@ class Tape {
     virtual void retreat(int steps) = 0;
 
     // Adds the gradient so far, summed over the lanes.
-    virtual void add_gradient(SpringParameters& gradient) const = 0;
+    virtual void add_gradient(ParameterValues& gradient) const = 0;
 };
 
 struct TapeOptions {

@@ -3,7 +3,7 @@
 #include "springtime/files.h"
 #include "springtime/geometry.h"
 
-// Instead of OpenVDB, which takes minutes to compile: what it makes of a mesh is not in the bytes.
+// What a mesh becomes is not in the bytes, and would take seconds.
 springtime::DistanceGrid springtime::make_distance_grid(const TriangleMesh&, double, double)
 {
     throw Error("mesh: not looked at here");

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "physics/euler.h"
 #include "sim/forces.h"
+#include "sim/lane_course.h"
 #include "sim/obstacle_placement.h"
-#include "sim/self_collision.h"
-#include "sim/stepper.h"
 
 namespace springtime {
 
@@ -17,29 +16,32 @@ template <class Real>
 class PlainLane {
   public:
     PlainLane(const Cloth& cloth, const ForceTable<Real>& table, const SimulationOptions& options)
-        : table_(&table), options_(&options), dt_(options.dt)
+        : table_(&table), options_(&options), dt_(options.dt), course_(cloth, options)
     {
-        if (options.self_distance > 0) self_.emplace(cloth, options.self_distance, options.dt);
     }
 
     void load(const State& state, const Handles& handles)
     {
-        handles_ = handles;
-        start_time_ = state.time;
-        steps_ = 0;
+        course_.load(state, handles);
         position_.clear();
         velocity_.clear();
         for (const Vec3d& x : state.position) position_.push_back(vec3_cast<Real>(x));
         for (const Vec3d& v : state.velocity) velocity_.push_back(vec3_cast<Real>(v));
         force_.assign(position_.size(), {});
         mobility_.assign(position_.size(), Real(dt_));
-        for (const int p : handles.particles) mobility_[p] = Real(0);
-        if (self_) self_->load(handles);
+        hold(handles.particles);
     }
+
+    void hold(std::span<const int> particles)
+    {
+        for (const int p : particles) mobility_[p] = Real(0);
+        course_.hold(particles);
+    }
+    void begin_frame(const FrameMotion& motion) { course_.begin_frame(motion); }
 
     void store(State& state) const
     {
-        state.time = time();
+        state.time = course_.time();
         for (std::size_t p = 0; p < position_.size(); ++p) {
             state.position[p] = {position_[p].x, position_[p].y, position_[p].z};
             state.velocity[p] = {velocity_[p].x, velocity_[p].y, velocity_[p].z};
@@ -52,8 +54,6 @@ class PlainLane {
     }
 
   private:
-    double time() const { return start_time_ + double(steps_) * dt_; }
-
     void step()
     {
         add_element_forces(*table_, position_, velocity_, force_);
@@ -62,14 +62,17 @@ class PlainLane {
             euler_step(position_[p], velocity_[p], a, mobility_[p], Real(dt_));
             force_[p] = {};
         }
-        ++steps_;
-        if (handles_.moving()) place_handles();
-        if (self_) self_->apply(Particles{position_, velocity_});
-        // Obstacles have the last word, so that nothing ends inside them.
-        for (const Obstacle& obstacle : options_->obstacles) meet(obstacle);
+        finish_step(
+            std::span(&course_, 1),
+            [&](std::size_t) {
+                return Particles{position_, velocity_};
+            },
+            [&] {
+                for (std::size_t o = 0; o < options_->obstacles.size(); ++o) meet(o);
+            });
     }
 
-    // What SelfCollision sees of the lane.
+    // What a LaneCourse sees of the lane.
     struct Particles {
         std::vector<Vec3<Real>>&x, &v;
 
@@ -80,12 +83,20 @@ class PlainLane {
             x[p] += by;
             v[p] += faster;
         }
+        void place(int p, const Vec3d& position, const Vec3d& velocity) const
+        {
+            x[p] = vec3_cast<Real>(position);
+            v[p] = vec3_cast<Real>(velocity);
+        }
     };
 
     // In double whatever the lane runs in: shapes come in double.
-    void meet(const Obstacle& obstacle)
+    void meet(std::size_t index)
     {
-        const ObstaclePlacement placement = placement_of(obstacle, time(), dt_);
+        const Obstacle& obstacle = options_->obstacles[index];
+        const FrameMotion::Solid* solid = course_.walk().solid(index);
+        const ObstaclePlacement placement = solid ? course_.walk().placement(*solid, dt_)
+                                                  : placement_of(obstacle, course_.time(), dt_);
         for (std::size_t p = 0; p < position_.size(); ++p) {
             if (mobility_[p] == Real(0)) continue;  // a handle goes where it is told
             const Vec3d y = placement.to_own(vec3_cast<double>(position_[p]) - placement.position);
@@ -100,24 +111,12 @@ class PlainLane {
         }
     }
 
-    void place_handles()
-    {
-        for (std::size_t h = 0; h < handles_.particles.size(); ++h) {
-            const HandlePose pose = handle_pose(handles_, h, time(), dt_);
-            position_[handles_.particles[h]] = vec3_cast<Real>(pose.position);
-            velocity_[handles_.particles[h]] = vec3_cast<Real>(pose.velocity);
-        }
-    }
-
     const ForceTable<Real>* table_;
     const SimulationOptions* options_;
     double dt_;
-    Handles handles_;
-    double start_time_ = 0;
-    long steps_ = 0;
+    LaneCourse course_;
     std::vector<Vec3<Real>> position_, velocity_, force_;
     std::vector<Real> mobility_;
-    std::optional<SelfCollision> self_;
 };
 
 }  // namespace springtime

@@ -15,26 +15,26 @@ class PlainTape : public StretchTape<double> {
           table_(cloth, options.environment),
           dt_(options.dt),
           force_(cloth.particle_count()),
-          // With room for isotropic damping, the last kind, whether the cloth has it or not.
-          gradient_(3 + cloth.springs.ranges.size(),
+          parameters_(learned_parameters(cloth)),
+          gradient_(kSlotsBesideRanges + cloth.springs.ranges.size(),
                     std::vector<double>(cloth.springs.spring_count()))
     {
     }
 
-    void set_parameters(const SpringParameters& parameters) override
+    void set_parameters(const ParameterValues& values) override
     {
-        for (std::size_t kind = 0; kind < parameters.size(); ++kind) {
+        for (std::size_t k = 0; k < parameters_.size(); ++k) {
             for (std::size_t s = 0; s < table_.ends.size(); ++s) {
-                table_.parameter(int(kind), s) = parameters[kind][s];
+                table_.parameter(parameters_[k].slot, s) = values[k][s];
             }
         }
     }
 
-    void add_gradient(SpringParameters& gradient) const override
+    void add_gradient(ParameterValues& gradient) const override
     {
-        for (std::size_t kind = 0; kind < gradient.size(); ++kind) {
+        for (std::size_t k = 0; k < gradient.size(); ++k) {
             for (std::size_t s = 0; s < table_.ends.size(); ++s) {
-                gradient[kind][s] += gradient_[kind][s];
+                gradient[k][s] += gradient_[parameters_[k].slot][s];
             }
         }
     }
@@ -136,14 +136,16 @@ class PlainTape : public StretchTape<double> {
     {
         const double rest = table_.rest_length[s], k = table_.stiffness[s], b = table_.damping[s];
         if (table_.plain) return spring_adjoint(d, v, rest, k, b, force);
-        return spring_adjoint(d, v, rest, k, b, table_.law(s), force,
-                              [&](int j, double value) { gradient_[2 + j][s] += value; });
+        return spring_adjoint(d, v, rest, k, b, table_.law(s), force, [&](int j, double value) {
+            gradient_[kFirstRangeSlot + j][s] += value;
+        });
     }
 
     ForceTable<double> table_;
     double dt_;
     std::vector<Vec3d> force_;
-    SpringParameters gradient_;
+    std::vector<Parameter> parameters_;
+    ParameterValues gradient_;  // [slot][spring]
 };
 
 }  // namespace

@@ -10,10 +10,11 @@ namespace {
 class ReferenceStepper : public Stepper {
   public:
     ReferenceStepper(const Cloth& cloth, const SimulationOptions& options, int lanes)
-        : table_(cloth, options.environment),
-          options_(options),
-          lanes_(lanes, {cloth, table_, options_})
+        : table_(cloth, options.environment), options_(options)
     {
+        // Made one by one: a copy would have no room for its lists to grow.
+        lanes_.reserve(lanes);
+        for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(cloth, table_, options_);
     }
 
     int lane_count() const override { return static_cast<int>(lanes_.size()); }
@@ -27,6 +28,15 @@ class ReferenceStepper : public Stepper {
         for (auto& lane : lanes_) lane.advance(steps);
     }
     std::string name() const override { return "reference"; }
+    void set_environment(const Environment& environment) override
+    {
+        table_.set_environment(environment);
+    }
+    void hold(int lane, std::span<const int> particles) override { lanes_[lane].hold(particles); }
+    void begin_frame(const FrameMotion& motion) override
+    {
+        for (auto& lane : lanes_) lane.begin_frame(motion);
+    }
 
   private:
     ForceTable<double> table_;

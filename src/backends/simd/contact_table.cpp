@@ -150,13 +150,14 @@ ContactTable::ContactTable(const SimulationOptions& options, int width)
         views_.push_back(view);
     }
     for (std::size_t o = 0; o < obstacles_.size(); ++o) {
-        for (int lane = 0; lane < width; ++lane) write_placement(o, lane, 0);
+        write_placement(o, 0, placement_of(obstacles_[o], 0, dt_));
+        for (int lane = 1; lane < width; ++lane) copy_placement(o, lane);
     }
 }
 
-void ContactTable::write_placement(std::size_t obstacle, int lane, double time)
+void ContactTable::write_placement(std::size_t obstacle, int lane,
+                                   const ObstaclePlacement& placement)
 {
-    const ObstaclePlacement placement = placement_of(obstacles_[obstacle], time, dt_);
     float* to = placements_[obstacle].data() + lane;
     for (const Vec3d& v :
          {placement.axes[0], placement.axes[1], placement.axes[2], placement.position,
@@ -165,18 +166,27 @@ void ContactTable::write_placement(std::size_t obstacle, int lane, double time)
     }
 }
 
-void ContactTable::place(std::span<const double> lane_time)
+// From the lane before.
+void ContactTable::copy_placement(std::size_t obstacle, int lane)
+{
+    float* number = placements_[obstacle].data() + lane;
+    for (int i = 0; i < kPlacementNumbers; ++i, number += width_) *number = number[-1];
+}
+
+void ContactTable::place(std::span<const double> lane_time, const FrameWalk& walk)
 {
     SPRINGTIME_ASSERT(lane_time.size() == std::size_t(width_));
     for (std::size_t o = 0; o < obstacles_.size(); ++o) {
-        if (!obstacles_[o].moving()) continue;
+        const FrameMotion::Solid* solid = walk.solid(o);
+        if (solid ? !walk.changes(*solid) : !obstacles_[o].moving()) continue;
         for (int lane = 0; lane < width_; ++lane) {
-            if (lane == 0 || lane_time[lane] != lane_time[lane - 1]) {
-                write_placement(o, lane, lane_time[lane]);
-                continue;
+            if (lane > 0 && (solid || lane_time[lane] == lane_time[lane - 1])) {
+                copy_placement(o, lane);
+            } else {
+                write_placement(o, lane,
+                                solid ? walk.placement(*solid, dt_)
+                                      : placement_of(obstacles_[o], lane_time[lane], dt_));
             }
-            float* number = placements_[o].data() + lane;
-            for (int i = 0; i < kPlacementNumbers; ++i, number += width_) *number = number[-1];
         }
     }
 }

@@ -5,6 +5,7 @@
 
 #include "backends/simd/kernels.h"
 #include "core/aligned.h"
+#include "sim/frame_motion.h"
 #include "springtime/simulation.h"
 
 namespace springtime {
@@ -15,12 +16,14 @@ class ContactTable {
     ContactTable(const SimulationOptions& options, int width);
 
     bool empty() const { return obstacles_.empty(); }
-    // Puts the obstacles where each lane sees them at a time of its own. Needs `width` times.
-    void place(std::span<const double> lane_time);
+    // Puts the obstacles where each lane sees them at a time of its own, or where the frame has
+    // them. Needs `width` times.
+    void place(std::span<const double> lane_time, const FrameWalk& walk);
     ContactScene view() const;
 
   private:
-    void write_placement(std::size_t obstacle, int lane, double time);
+    void write_placement(std::size_t obstacle, int lane, const ObstaclePlacement& placement);
+    void copy_placement(std::size_t obstacle, int lane);
 
     std::vector<Obstacle> obstacles_;
     double thickness_, dt_;

@@ -62,7 +62,7 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
     inverse_mass_.assign(numbers, 0);
     for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
         inverse_mass_[index(p)] = float(1 / cloth.mass[p]);
-        place_.push_back(static_cast<int>(index(p)));
+        index_.push_back(static_cast<int>(index(p)));
     }
 
     range_count_ = static_cast<int>(cloth.springs.ranges.size());
@@ -93,26 +93,19 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
     force_.assign((springs_.size() * 9 + 3) * (pitch_ + 2 * kGridMargin), 0);
 }
 
-void GridStepper::place(std::size_t particle, const Vec3d& position, const Vec3d& velocity)
-{
-    for (int axis = 0; axis < 3; ++axis) {
-        position_[axis][index(particle)] = float(position[axis]);
-        velocity_[axis][index(particle)] = float(velocity[axis]);
-    }
-}
-
 void GridStepper::load(int, const State& state, const Handles& handles)
 {
-    begin(state, handles);
+    course_.load(state, handles);
     for (int axis = 0; axis < 3; ++axis) {  // a blow-up leaves NaN in the filling behind each row
         std::fill(position_[axis].begin(), position_[axis].end(), 0.0f);
         std::fill(velocity_[axis].begin(), velocity_[axis].end(), 0.0f);
     }
+    const ScatteredParticles particles = scattered();
     for (std::size_t p = 0; p < rows_ * cols_; ++p) {
-        place(p, state.position[p], state.velocity[p]);
+        particles.place(static_cast<int>(p), state.position[p], state.velocity[p]);
         mobility_[index(p)] = float(dt_);
     }
-    for (const int p : handles.particles) mobility_[index(p)] = 0;
+    hold(0, handles.particles);
 }
 
 void GridStepper::store(int, State& state) const
@@ -156,7 +149,7 @@ void GridStepper::advance(int steps)
 
 ScatteredParticles GridStepper::scattered()
 {
-    ScatteredParticles particles{{}, {}, place_.data()};
+    ScatteredParticles particles{{}, {}, index_.data()};
     for (int axis = 0; axis < 3; ++axis) {
         particles.x[axis] = position_[axis].data();
         particles.v[axis] = velocity_[axis].data();

@@ -25,8 +25,8 @@ class GridStepper : public SingleStepper {
     {
         return kGridMargin + particle / cols_ * pitch_ + particle % cols_;
     }
-    void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity) override;
     ScatteredParticles scattered() override;
+    float& mobility(std::size_t particle) override { return mobility_[index(particle)]; }
     void meet_obstacles(const ContactScene& scene) override;
 
     // Springs along one offset, by their first end.
@@ -42,7 +42,7 @@ class GridStepper : public SingleStepper {
     std::vector<OffsetSprings> springs_;
     std::array<AlignedVector<float>, 3> position_, velocity_;
     AlignedVector<float> mobility_, inverse_mass_, force_;
-    std::vector<int> place_;  // of particles
+    std::vector<int> index_;  // of particles
 };
 
 }  // namespace springtime

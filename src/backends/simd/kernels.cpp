@@ -36,11 +36,11 @@ struct SideBySide {
     Pack operator()(const float* from) const { return Pack::load(from); }
 };
 
-// Where the sweep finds the law of a spring, and how many kinds of parameters there are.
+// Where the sweep finds the law of a spring, and how many parameters its formula has.
 struct PlainLaws {
     explicit PlainLaws(const SweepCloth&) {}
     NoLaw of(int) const { return {}; }
-    long kind_count() const { return 2; }
+    long slot_count() const { return kFirstRangeSlot; }
 };
 struct SweepLaws {
     const float* laws;
@@ -55,7 +55,7 @@ struct SweepLaws {
     {
         return {range_count, laws + law_size * spring, 1};
     }
-    long kind_count() const { return 3 + range_count; }
+    long slot_count() const { return kSlotsBesideRanges + range_count; }
 };
 
 // Acceleration of particle p, given that every spring from lower numbers has added its part to
@@ -150,12 +150,13 @@ void spring_adjoints_of(const SweepCloth& cloth, const LaneState& from, const La
         for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
             const SweepSpring& spring = cloth.springs[s];
             const int q = spring.other;
-            float* parameters = adjoint.parameters + laws.kind_count() * kWidth * s;
+            float* parameters = adjoint.parameters + laws.slot_count() * kWidth * s;
             const auto back = spring_adjoint(
                 load_lanes(from.position, q) - position, load_lanes(from.velocity, q) - velocity,
                 Pack(spring.rest_length), Pack(spring.stiffness), Pack(spring.damping), laws.of(s),
-                force - load_lanes(adjoint.force, q),
-                [&](int j, const Pack& value) { add_lanes(parameters + (2 + j) * kWidth, value); });
+                force - load_lanes(adjoint.force, q), [&](int j, const Pack& value) {
+                    add_lanes(parameters + (kFirstRangeSlot + j) * kWidth, value);
+                });
             back_position -= back.d;
             back_velocity -= back.v;
             store_lanes(adjoint.position, q, load_lanes(adjoint.position, q) + back.d);

@@ -62,8 +62,8 @@ struct LaneAids {
 struct LaneAdjoint {
     float *position, *velocity;  // of the new state in, of the old state out
     float* force;                // room for [particle][xyz][lane]
-    // [spring][kind][lane] in sweep order; added to. The kinds are stiffness and damping, and where
-    // springs have a law, the stiffness of each range and isotropic damping.
+    // [spring][slot][lane] in sweep order; added to. The slots are those of physics/spring.h: the
+    // first two, or all of them where springs have a law.
     float* parameters;
 };
 

@@ -8,50 +8,54 @@ LaneStepper::LaneStepper(const Cloth& cloth, const SimulationOptions& options,
                          const KernelSet& kernels, int lanes)
     : kernels_(kernels),
       dt_(options.dt),
-      air_(air_of(options)),
+      air_(air_of(options.environment, options.dt)),
       particle_count_(cloth.particle_count()),
       table_(cloth),
       elements_(cloth),
-      lanes_(lanes),
       contact_(options, kernels.width),
       lane_time_(kernels.width, 0)
 {
     SPRINGTIME_ASSERT(lanes >= 1 && lanes <= kernels.width);
+    // Made one by one: a copy would have no room for its lists to grow.
+    lanes_.reserve(lanes);
+    for (int lane = 0; lane < lanes; ++lane) lanes_.emplace_back(cloth, options);
     const std::size_t numbers = particle_count_ * kernels_.width;
     position_.assign(3 * numbers, 0);
     velocity_.assign(3 * numbers, 0);
     force_.assign(3 * numbers, 0);
     mobility_.assign(numbers, 0);  // a lane that was never loaded stays at rest
-    if (options.self_distance > 0) self_.assign(lanes, {cloth, options.self_distance, dt_});
     for (std::size_t p = 0; p < particle_count_; ++p) {
-        place_.push_back(static_cast<int>(index(p, 0, 0)));
-    }
-}
-
-void LaneStepper::place(int lane, std::size_t particle, const Vec3d& position,
-                        const Vec3d& velocity)
-{
-    for (int axis = 0; axis < 3; ++axis) {
-        position_[index(particle, axis, lane)] = float(position[axis]);
-        velocity_[index(particle, axis, lane)] = float(velocity[axis]);
+        index_.push_back(static_cast<int>(index(p, 0, 0)));
     }
 }
 
 void LaneStepper::load(int lane, const State& state, const Handles& handles)
 {
-    lanes_[lane] = {handles, state.time, 0, true};
+    lanes_[lane].load(state, handles);
+    const ScatteredParticles particles = scattered(lane);
     for (std::size_t p = 0; p < particle_count_; ++p) {
-        place(lane, p, state.position[p], state.velocity[p]);
+        particles.place(static_cast<int>(p), state.position[p], state.velocity[p]);
         mobility_[p * kernels_.width + lane] = float(dt_);
         for (int axis = 0; axis < 3; ++axis) force_[index(p, axis, lane)] = 0;
     }
-    for (const int p : handles.particles) mobility_[p * kernels_.width + lane] = 0;
-    if (!self_.empty()) self_[lane].load(handles);
+    hold(lane, handles.particles);
+}
+
+void LaneStepper::hold(int lane, std::span<const int> particles)
+{
+    for (const int p : particles) mobility_[p * kernels_.width + lane] = 0;
+    lanes_[lane].hold(particles);
+}
+
+void LaneStepper::begin_frame(const FrameMotion& motion)
+{
+    SPRINGTIME_ASSERT(lanes_.size() == 1);
+    lanes_[0].begin_frame(motion);
 }
 
 void LaneStepper::store(int lane, State& state) const
 {
-    state.time = time(lanes_[lane]);
+    state.time = lanes_[lane].time();
     for (std::size_t p = 0; p < particle_count_; ++p) {
         for (int axis = 0; axis < 3; ++axis) {
             state.position[p][axis] = position_[index(p, axis, lane)];
@@ -70,42 +74,28 @@ void LaneStepper::advance(int steps)
             kernels_.lane_element_forces(elements_.view(), state, force_.data());
         }
         kernels_.lane_step(cloth, air_, aids, state, position_.data(), velocity_.data());
-        for (Lane& lane : lanes_) ++lane.steps;
-        place_moving_handles();
-        meet_itself();
-        if (!contact_.empty()) meet_obstacles();  // the last word: nothing ends inside them
+        finish_step(
+            std::span(lanes_), [&](std::size_t lane) { return scattered(static_cast<int>(lane)); },
+            [&] {
+                if (!contact_.empty()) meet_obstacles();
+            });
     }
 }
 
-void LaneStepper::place_moving_handles()
+ScatteredParticles LaneStepper::scattered(int lane)
 {
-    for (std::size_t l = 0; l < lanes_.size(); ++l) {
-        const Lane& lane = lanes_[l];
-        if (!lane.handles.moving()) continue;
-        for (std::size_t h = 0; h < lane.handles.particles.size(); ++h) {
-            const HandlePose pose = handle_pose(lane.handles, h, time(lane), dt_);
-            place(static_cast<int>(l), lane.handles.particles[h], pose.position, pose.velocity);
-        }
+    ScatteredParticles particles{{}, {}, index_.data()};
+    for (int axis = 0; axis < 3; ++axis) {
+        particles.x[axis] = position_.data() + index(0, axis, lane);
+        particles.v[axis] = velocity_.data() + index(0, axis, lane);
     }
-}
-
-void LaneStepper::meet_itself()
-{
-    for (std::size_t l = 0; l < self_.size(); ++l) {
-        if (!lanes_[l].loaded) continue;  // all its particles lie in one place
-        ScatteredParticles particles{{}, {}, place_.data()};
-        for (int axis = 0; axis < 3; ++axis) {
-            particles.x[axis] = position_.data() + index(0, axis, static_cast<int>(l));
-            particles.v[axis] = velocity_.data() + index(0, axis, static_cast<int>(l));
-        }
-        self_[l].apply(particles);
-    }
+    return particles;
 }
 
 void LaneStepper::meet_obstacles()
 {
-    for (std::size_t l = 0; l < lanes_.size(); ++l) lane_time_[l] = time(lanes_[l]);
-    contact_.place(lane_time_);
+    for (std::size_t l = 0; l < lanes_.size(); ++l) lane_time_[l] = lanes_[l].time();
+    contact_.place(lane_time_, lanes_[0].walk());
     ContactParticles particles{long(particle_count_), 3L * kernels_.width, kernels_.width, {}, {},
                                mobility_.data()};
     for (int axis = 0; axis < 3; ++axis) {

@@ -6,8 +6,7 @@
 #include "backends/simd/element_table.h"
 #include "backends/simd/sweep_table.h"
 #include "core/aligned.h"
-#include "sim/self_collision.h"
-#include "sim/stepper.h"
+#include "sim/lane_course.h"
 
 namespace springtime {
 
@@ -22,22 +21,19 @@ class LaneStepper : public Stepper {
     void store(int lane, State& state) const override;
     void advance(int steps) override;
     std::string name() const override { return std::string("cpu/") + kernels_.name; }
+    void set_environment(const Environment& environment) override
+    {
+        air_ = air_of(environment, dt_);
+    }
+    void hold(int lane, std::span<const int> particles) override;
+    void begin_frame(const FrameMotion& motion) override;
 
   private:
-    struct Lane {
-        Handles handles;
-        double start_time = 0;
-        long steps = 0;
-        bool loaded = false;
-    };
     std::size_t index(std::size_t particle, int axis, int lane) const
     {
         return (particle * 3 + axis) * kernels_.width + lane;
     }
-    double time(const Lane& lane) const { return lane.start_time + double(lane.steps) * dt_; }
-    void place(int lane, std::size_t particle, const Vec3d& position, const Vec3d& velocity);
-    void place_moving_handles();
-    void meet_itself();
+    ScatteredParticles scattered(int lane);
     void meet_obstacles();
 
     KernelSet kernels_;
@@ -46,11 +42,10 @@ class LaneStepper : public Stepper {
     std::size_t particle_count_;
     SweepTable table_;
     ElementTable elements_;
-    std::vector<Lane> lanes_;
+    std::vector<LaneCourse> lanes_;
     ContactTable contact_;
-    std::vector<SelfCollision> self_;  // one per lane, or none
-    std::vector<int> place_;           // of particles in their lane
-    std::vector<double> lane_time_;    // [s]
+    std::vector<int> index_;         // of particles in their lane
+    std::vector<double> lane_time_;  // [s]
     AlignedVector<float> position_, velocity_, force_, mobility_;
 };
 

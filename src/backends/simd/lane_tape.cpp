@@ -14,27 +14,27 @@ class LaneTape : public StretchTape<float> {
              const KernelSet& kernels)
         : StretchTape(cloth.particle_count(), kernels.width, options.dt, tape),
           kernels_(kernels),
-          air_(air_of(options)),
+          air_(air_of(options.environment, options.dt)),
           table_(cloth),
           force_(number_count(), 0),
-          // A law has room for isotropic damping, the last kind, whether the cloth has it or not.
-          kinds_(has_law(cloth.springs) ? 3 + cloth.springs.ranges.size() : 2),
-          parameters_(kinds_ * cloth.springs.spring_count() * kernels.width, 0),
-          gradient_(kinds_ * cloth.springs.spring_count(), 0)
+          slots_(has_law(cloth.springs) ? kSlotsBesideRanges + cloth.springs.ranges.size()
+                                        : kFirstRangeSlot),
+          parameters_(slots_ * cloth.springs.spring_count() * kernels.width, 0),
+          gradient_(slots_ * cloth.springs.spring_count(), 0)
     {
     }
 
-    void set_parameters(const SpringParameters& parameters) override
+    void set_parameters(const ParameterValues& parameters) override
     {
         table_.set_parameters(parameters);
     }
 
-    void add_gradient(SpringParameters& gradient) const override
+    void add_gradient(ParameterValues& gradient) const override
     {
         for (std::size_t i = 0; i < table_.order().size(); ++i) {
-            for (std::size_t kind = 0; kind < gradient.size(); ++kind) {
-                const std::size_t place = kinds_ * i + kind;
-                gradient[kind][table_.order()[i]] += gradient_[place] + lane_sum(place);
+            for (std::size_t k = 0; k < gradient.size(); ++k) {
+                const std::size_t place = slots_ * i + table_.parameters()[k].slot;
+                gradient[k][table_.order()[i]] += gradient_[place] + lane_sum(place);
             }
         }
     }
@@ -105,9 +105,9 @@ class LaneTape : public StretchTape<float> {
     Air air_;
     SweepTable table_;
     AlignedVector<float> force_, back_force_;
-    std::size_t kinds_;                // of parameters
-    AlignedVector<float> parameters_;  // [spring in sweep order][kind][lane]
-    std::vector<double> gradient_;     // what was flushed, [spring][kind]
+    std::size_t slots_;                // parameters of the formula of a spring
+    AlignedVector<float> parameters_;  // [spring in sweep order][slot][lane]
+    std::vector<double> gradient_;     // what was flushed, [spring][slot]
     int unflushed_ = 0;
 };
 

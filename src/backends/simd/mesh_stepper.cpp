@@ -72,27 +72,20 @@ MeshStepper::MeshStepper(const Cloth& cloth, const SimulationOptions& options,
     if (!contact_.empty()) {
         for (auto& numbers : contact_state_) numbers.assign(padded, 0);
     }
-    for (std::size_t p = 0; p < particle_count_; ++p) place_.push_back(static_cast<int>(8 * p));
-}
-
-void MeshStepper::place(std::size_t particle, const Vec3d& position, const Vec3d& velocity)
-{
-    for (int axis = 0; axis < 3; ++axis) {
-        state_[8 * particle + axis] = float(position[axis]);
-        state_[8 * particle + 4 + axis] = float(velocity[axis]);
-    }
+    for (std::size_t p = 0; p < particle_count_; ++p) index_.push_back(static_cast<int>(8 * p));
 }
 
 void MeshStepper::load(int, const State& state, const Handles& handles)
 {
-    begin(state, handles);
+    course_.load(state, handles);
     std::fill(state_.begin(), state_.end(), 0.0f);  // a blow-up leaves NaN behind
     std::fill(force_.begin(), force_.end(), 0.0f);
+    const ScatteredParticles particles = scattered();
     for (std::size_t p = 0; p < particle_count_; ++p) {
-        place(p, state.position[p], state.velocity[p]);
+        particles.place(static_cast<int>(p), state.position[p], state.velocity[p]);
         mobility_[p] = float(dt_);
     }
-    for (const int p : handles.particles) mobility_[p] = 0;
+    hold(0, handles.particles);
 }
 
 void MeshStepper::store(int, State& state) const
@@ -128,7 +121,7 @@ void MeshStepper::advance(int steps)
 
 ScatteredParticles MeshStepper::scattered()
 {
-    ScatteredParticles particles{{}, {}, place_.data()};
+    ScatteredParticles particles{{}, {}, index_.data()};
     for (int axis = 0; axis < 3; ++axis) {
         particles.x[axis] = state_.data() + axis;
         particles.v[axis] = state_.data() + 4 + axis;

@@ -30,8 +30,8 @@ class MeshStepper : public SingleStepper {
     template <class Element, class NumbersOf>
     Groups grouped(const std::vector<Element>& elements, NumbersOf numbers_of) const;
 
-    void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity) override;
     ScatteredParticles scattered() override;
+    float& mobility(std::size_t particle) override { return mobility_[particle]; }
     void meet_obstacles(const ContactScene& scene) override;
 
     std::size_t particle_count_;
@@ -39,7 +39,7 @@ class MeshStepper : public SingleStepper {
     bool damps_strain_;
     AlignedVector<float> state_;  // [particle][position, 0, velocity, 0]
     AlignedVector<float> force_, mobility_, inverse_mass_;
-    std::vector<int> place_;                             // of every particle in state_
+    std::vector<int> index_;                             // of every particle in state_
     std::array<AlignedVector<float>, 6> contact_state_;  // x, y, z of positions, then velocities
 };
 

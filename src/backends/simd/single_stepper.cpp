@@ -8,35 +8,29 @@ SingleStepper::SingleStepper(const Cloth& cloth, const SimulationOptions& option
                              const KernelSet& kernels)
     : kernels_(kernels),
       dt_(options.dt),
-      air_(air_of(options)),
+      air_(air_of(options.environment, options.dt)),
       contact_(options, kernels.width),
+      course_(cloth, options),
       lane_time_(kernels.width, 0)
 {
-    if (options.self_distance > 0) self_.emplace(cloth, options.self_distance, options.dt);
 }
 
-void SingleStepper::begin(const State& state, const Handles& handles)
+void SingleStepper::hold(int, std::span<const int> particles)
 {
-    handles_ = handles;
-    start_time_ = state.time;
-    steps_ = 0;
-    if (self_) self_->load(handles);
+    for (const int p : particles) mobility(p) = 0;
+    course_.hold(particles);
 }
 
 void SingleStepper::finish_step()
 {
-    ++steps_;
-    if (handles_.moving()) {
-        for (std::size_t h = 0; h < handles_.particles.size(); ++h) {
-            const HandlePose pose = handle_pose(handles_, h, time(), dt_);
-            place(handles_.particles[h], pose.position, pose.velocity);
-        }
-    }
-    if (self_) self_->apply(scattered());
-    if (contact_.empty()) return;
-    std::fill(lane_time_.begin(), lane_time_.end(), time());
-    contact_.place(lane_time_);
-    meet_obstacles(contact_.view());
+    springtime::finish_step(
+        std::span(&course_, 1), [&](std::size_t) { return scattered(); },
+        [&] {
+            if (contact_.empty()) return;
+            std::fill(lane_time_.begin(), lane_time_.end(), time());
+            contact_.place(lane_time_, course_.walk());
+            meet_obstacles(contact_.view());
+        });
 }
 
 }  // namespace springtime

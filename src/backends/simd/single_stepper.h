@@ -1,14 +1,13 @@
 #pragma once
 
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backends/simd/contact_table.h"
 #include "backends/simd/kernels.h"
 #include "backends/simd/sweep_table.h"
-#include "sim/self_collision.h"
-#include "sim/stepper.h"
+#include "sim/lane_course.h"
 
 namespace springtime {
 
@@ -18,31 +17,32 @@ class SingleStepper : public Stepper {
   public:
     int lane_count() const override { return 1; }
     std::string name() const override { return std::string("cpu/") + kernels_.name; }
+    void set_environment(const Environment& environment) override
+    {
+        air_ = air_of(environment, dt_);
+    }
+    void hold(int lane, std::span<const int> particles) override;
+    void begin_frame(const FrameMotion& motion) override { course_.begin_frame(motion); }
 
   protected:
     SingleStepper(const Cloth& cloth, const SimulationOptions& options, const KernelSet& kernels);
 
-    void begin(const State& state, const Handles& handles);
-    double time() const { return start_time_ + double(steps_) * dt_; }
-    // What follows a step: handles, then contact of the cloth with itself, then obstacles, which
-    // have the last word so that nothing ends inside them.
+    double time() const { return course_.time(); }
+    // What follows a step.
     void finish_step();
 
-    virtual void place(std::size_t particle, const Vec3d& position, const Vec3d& velocity) = 0;
     virtual ScatteredParticles scattered() = 0;
+    virtual float& mobility(std::size_t particle) = 0;
     virtual void meet_obstacles(const ContactScene& scene) = 0;
 
     KernelSet kernels_;
     double dt_;
     Air air_;
     ContactTable contact_;
+    LaneCourse course_;
 
   private:
-    std::optional<SelfCollision> self_;
     std::vector<double> lane_time_;  // [s]
-    Handles handles_;
-    double start_time_ = 0;
-    long steps_ = 0;
 };
 
 }  // namespace springtime

@@ -7,13 +7,12 @@
 
 namespace springtime {
 
-Air air_of(const SimulationOptions& options)
+Air air_of(const Environment& e, double dt)
 {
-    const Environment& e = options.environment;
     return {{float(e.gravity.x), float(e.gravity.y), float(e.gravity.z)},
             {float(e.wind.x), float(e.wind.y), float(e.wind.z)},
             float(e.drag),
-            float(options.dt)};
+            float(dt)};
 }
 
 void add_law_numbers(const SpringSet& springs, std::size_t spring, std::vector<float>& numbers)
@@ -29,7 +28,8 @@ void add_law_numbers(const SpringSet& springs, std::size_t spring, std::vector<f
 SweepTable::SweepTable(const Cloth& cloth)
     : order_(cloth.springs.spring_count()),
       first_(cloth.particle_count() + 1, 0),
-      range_count_(static_cast<int>(cloth.springs.ranges.size()))
+      range_count_(static_cast<int>(cloth.springs.ranges.size())),
+      parameters_(learned_parameters(cloth))
 {
     const SpringSet& set = cloth.springs;
     std::iota(order_.begin(), order_.end(), 0);
@@ -45,23 +45,23 @@ SweepTable::SweepTable(const Cloth& cloth)
     if (has_law(set)) {
         for (const int s : order_) add_law_numbers(set, s, laws_);
     }
-    set_parameters(parameters_of(set));
+    set_parameters(parameters_of(cloth));
 }
 
-float& SweepTable::parameter(std::size_t place, int kind)
+float& SweepTable::parameter(std::size_t place, std::size_t slot)
 {
-    if (kind == 0) return springs_[place].stiffness;
-    if (kind == 1) return springs_[place].damping;
+    if (slot == 0) return springs_[place].stiffness;
+    if (slot == 1) return springs_[place].damping;
     float* const law = laws_.data() + place * law_number_count(range_count_);
-    const int range = kind - 2;
-    return range < range_count_ ? law[3 * range + 2] : law[3 * range_count_];
+    const int range = int(slot) - kFirstRangeSlot;
+    return range < range_count_ ? law[3 * range + 2] : law[2 * range_count_ + range];
 }
 
-void SweepTable::set_parameters(const SpringParameters& parameters)
+void SweepTable::set_parameters(const ParameterValues& values)
 {
-    for (std::size_t kind = 0; kind < parameters.size(); ++kind) {
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
         for (std::size_t i = 0; i < order_.size(); ++i) {
-            parameter(i, int(kind)) = float(parameters[kind][order_[i]]);
+            parameter(i, parameters_[k].slot) = float(values[k][order_[i]]);
         }
     }
 }

@@ -7,7 +7,7 @@
 
 namespace springtime {
 
-Air air_of(const SimulationOptions& options);
+Air air_of(const Environment& environment, double dt);
 
 // Numbers of the law of a spring, as SweepCloth has them.
 constexpr int law_number_count(int range_count)
@@ -33,15 +33,18 @@ class SweepTable {
     }
     // For each place in the sweep, the index of the spring in the cloth.
     const std::vector<int>& order() const { return order_; }
-    void set_parameters(const SpringParameters& parameters);
+    // The learned parameters of the cloth, in the order of their values.
+    const std::vector<Parameter>& parameters() const { return parameters_; }
+    void set_parameters(const ParameterValues& values);
 
   private:
-    float& parameter(std::size_t place, int kind);
+    float& parameter(std::size_t place, std::size_t slot);
 
     std::vector<int> order_, first_;
     std::vector<SweepSpring> springs_;
     std::vector<float> inverse_mass_;
     int range_count_;
+    std::vector<Parameter> parameters_;
     std::vector<float> laws_;  // empty where springs have none
 };
 

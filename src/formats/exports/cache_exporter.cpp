@@ -4,8 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -99,7 +99,7 @@ void check_cache_size(std::size_t frames, std::size_t points, const std::string&
     if (frames <= kMost && points <= kMost) return;
     throw Error(
         "{}: {} frames of {} points; a point cache counts up to {} of each, export usda or npz, or "
-        "fewer frames with --fps, --from and --until",
+        "fewer frames with `rate`, `from` and `until`",
         source, frames, points, kMost);
 }
 

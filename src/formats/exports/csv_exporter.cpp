@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
 
 namespace springtime {
 

@@ -1,11 +1,10 @@
 #include <fmt/compile.h>
 
+#include "core/atomic_file.h"
 #include "formats/exports/map_picture.h"
 #include "formats/exports/motion_exporter.h"
 #include "formats/exports/npz_file.h"
-#include "formats/exports/part_file.h"
 #include "formats/png.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -41,7 +40,7 @@ void check_options(const ClothExport& options)
     }
     constexpr int kLargest = 4096;
     if (options.size < 2 || options.size > kLargest) {
-        throw Error("--size {}: 2 to {} pixels are possible", options.size, kLargest);
+        throw Error(Field{"size"}, "{} pixels; 2 to {} are possible", options.size, kLargest);
     }
     if (options.format == ExportFormat::png) {
         check_folder_target(options.out, options.overwrite, ".png");

@@ -1,9 +1,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
-#include "formats/text_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -43,14 +42,14 @@ void check_options(const Motion& motion, const MotionExport& options)
             options.source);
     }
     if (options.rollout >= motion.frame_counts.size()) {
-        throw Error("{}: rollout {} asked for, but it has 0 to {}", options.source, options.rollout,
-                    motion.frame_counts.size() - 1);
+        throw Error(Field{"rollout"}, "{} was asked for, but {} has 0 to {}", options.rollout,
+                    options.source, motion.frame_counts.size() - 1);
     }
     if (options.long_rows && options.format != ExportFormat::csv) {
-        throw Error("--layout long: only csv has layouts; leave it out, or export csv");
+        throw Error(Field{"long_rows"}, "only csv has layouts; leave it out, or export csv");
     }
     if (options.maps && !holds_maps(options.format)) {
-        throw Error("--maps: {} has no place for weight maps; export ply, glb or usda",
+        throw Error(Field{"maps"}, "{} has no place for weight maps; export ply, glb or usda",
                     name_of(options.format));
     }
 }
@@ -107,15 +106,15 @@ std::optional<GapTable> checked_gaps(const Motion& motion, const MotionExport& o
         const auto [frame, landmark] = gaps.first_missing(plan.first);
         throw Error(
             "{}: rollout {}: landmarks are missing at {} places, first landmark {} in frame {}; {} "
-            "has no word for that: export csv or npz, or give --fill to draw them on straight "
+            "has no word for that: export csv or npz, or give `fill` to draw them on straight "
             "lines",
             options.source, options.rollout, missing, landmark, frame, name_of(options.format));
     }
     return gaps;
 }
 
-ExportScene scene_of(const Motion& motion, const MotionExport& options, const FrameSelection& plan,
-                     std::vector<std::string>& remarks)
+ExportScene scene_of(const Motion& motion, const MotionExport& options,
+                     const FrameSelection& plan, std::vector<std::string>& remarks)
 {
     const MotionHeader& header = motion.header;
     ExportScene scene{options.source};
@@ -134,8 +133,8 @@ ExportScene scene_of(const Motion& motion, const MotionExport& options, const Fr
     if (options.maps) {
         if (!same_points(*options.maps, header.sheet, header.rest)) {
             throw Error(
-                "--maps: a cloth of {} particles on a sheet of {} m x {} m, but {} has {} "
-                "landmarks "
+                Field{"maps"},
+                "a cloth of {} particles on a sheet of {} m x {} m, but {} has {} landmarks "
                 "elsewhere; give a cloth with its particles at the landmarks",
                 options.maps->particle_count(), options.maps->sheet.length,
                 options.maps->sheet.width, options.source, scene.point_count());
@@ -178,7 +177,7 @@ void write_frames(FrameStream& stream, MotionExporter& exporter, std::size_t cou
     ExportFrame frame;
     while (stream.next(frame)) {
         exporter.frame(frame);
-        progress.report({"export", double(frame.number + 1), double(count), "frames", {}});
+        progress.report({"export", double(frame.number + 1), double(count), "frames", ""});
     }
     exporter.finish();
 }
@@ -187,7 +186,7 @@ void add_remarks(ExportReport& report, const FrameSelection& plan, const MotionE
 {
     if (plan.interpolates()) {
         report.remarks.push_back(fmt::format(
-            "{:.6g} frames/s are no whole part of the stored {:.6g}: positions are interpolated "
+            "{:.6g} frames/s do not divide the stored {:.6g}: positions are interpolated "
             "linearly between stored frames",
             plan.rate, 1 / plan.interval));
     }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "formats/exports/motion_exporter.h"
 #include "springtime/error.h"
@@ -23,7 +22,7 @@ ExportFormat export_format_named(std::string_view name)
         if (name == name_of(format)) return format;
         names += (names.empty() ? "" : ", ") + std::string(name_of(format));
     }
-    throw Error("--to '{}': unknown; there are {}", name, names);
+    throw Error(Field{"format"}, "'{}' is unknown; there are {}", name, names);
 }
 
 fs::path default_export_path(const fs::path& input, ExportFormat format, bool motion)
@@ -64,20 +63,6 @@ std::string range_text(const WeightMap& map, MapScale scale)
                        map.high, map.unit, name_of(scale), strain);
 }
 
-std::string ranges_json(const std::vector<WeightMap>& maps, MapScale scale)
-{
-    auto all = nlohmann::ordered_json::object();
-    for (const WeightMap& map : maps) {
-        nlohmann::ordered_json one{
-            {"low", map.low}, {"high", map.high}, {"unit", map.unit}, {"constant", map.constant()}};
-        if (!map.strain.empty()) one["strain"] = map.strain;
-        if (map.below_low > 0) one["zeros"] = map.below_low;
-        all[map.name] = std::move(one);
-    }
-    const nlohmann::ordered_json json{{"scale", name_of(scale)}, {"maps", std::move(all)}};
-    return json.dump(2) + "\n";
-}
-
 std::string chosen_color(const std::vector<WeightMap>& maps, const std::string& wanted)
 {
     if (maps.empty()) return {};
@@ -89,7 +74,7 @@ std::string chosen_color(const std::vector<WeightMap>& maps, const std::string& 
     if (has(wanted)) return wanted;
     std::string names;
     for (const WeightMap& map : maps) names += (names.empty() ? "" : ", ") + map.name;
-    throw Error("--color '{}': no such map; there are {}", wanted, names);
+    throw Error(Field{"color"}, "there is no map '{}'; there are {}", wanted, names);
 }
 
 }  // namespace springtime

@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -264,13 +264,27 @@ class GlbExporter : public MotionExporter {
 
 }  // namespace
 
+std::string ranges_json(const std::vector<WeightMap>& maps, MapScale scale)
+{
+    auto all = nlohmann::ordered_json::object();
+    for (const WeightMap& map : maps) {
+        nlohmann::ordered_json one{
+            {"low", map.low}, {"high", map.high}, {"unit", map.unit}, {"constant", map.constant()}};
+        if (!map.strain.empty()) one["strain"] = map.strain;
+        if (map.below_low > 0) one["zeros"] = map.below_low;
+        all[map.name] = std::move(one);
+    }
+    const nlohmann::ordered_json json{{"scale", name_of(scale)}, {"maps", std::move(all)}};
+    return json.dump(2) + "\n";
+}
+
 void check_glb_size(const ExportScene& scene)
 {
     const std::size_t frames = scene.frame_count;
     if (frames > kMostFrames) {
         throw Error(
             "{}: {} frames; in a glb every frame is a morph target, and at most {} are written: "
-            "take fewer with --fps {:.3g} or less, or --from and --until, or "
+            "take fewer with `rate` {:.3g} or less, or `from` and `until`, or "
             "export usda",
             scene.source, frames, kMostFrames,
             scene.rate * double(kMostFrames - 1) / double(frames));
@@ -279,7 +293,8 @@ void check_glb_size(const ExportScene& scene)
     const std::size_t bytes = bytes_of_pieces(pieces_of(scene)) + kJson;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(
-            "{}: {:.3g} GB; a glb ends at 4 GiB: take fewer frames with --fps, --from and --until, "
+            "{}: {:.3g} GB; a glb ends at 4 GiB: take fewer frames with `rate`, `from` and "
+            "`until`, "
             "or export usda",
             scene.source, double(bytes) / 1e9);
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -14,6 +15,15 @@
 #include "springtime/export.h"
 
 namespace springtime {
+
+// What exporters write as bytes is little-endian, as all machines are that this runs on.
+static_assert(std::endian::native == std::endian::little);
+
+template <class T>
+std::string_view bytes_of_values(std::span<const T> values)
+{
+    return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
 
 // All that is known before the first frame.
 struct ExportScene {

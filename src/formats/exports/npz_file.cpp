@@ -1,11 +1,12 @@
 #include "formats/exports/npz_file.h"
 
 #include <fmt/format.h>
-#include <zip.h>
 
+#include <zip.h>
 #include <algorithm>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
+#include "formats/exports/motion_exporter.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -25,12 +26,6 @@ struct DiscardZip {
 };
 using Zip = std::unique_ptr<zip_t, DiscardZip>;
 
-[[noreturn]] void fail_zip(const fs::path& path, const char* reason)
-{
-    throw Error("{}: cannot be written ({}); check permissions and free space, or name another",
-                path.string(), reason);
-}
-
 // Same numbers, same bytes: no time of day, but the first that a ZIP knows.
 void add_entry(zip_t* zip, const fs::path& path, const std::string& name, zip_source_t* source)
 {
@@ -39,11 +34,11 @@ void add_entry(zip_t* zip, const fs::path& path, const std::string& name, zip_so
         source ? zip_file_add(zip, (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
     if (index < 0) {
         zip_source_free(source);
-        fail_zip(path, zip_strerror(zip));
+        fail_write(path, zip_strerror(zip));
     }
     if (zip_set_file_compression(zip, zip_uint64_t(index), ZIP_CM_STORE, 0) != 0 ||
         zip_file_set_dostime(zip, zip_uint64_t(index), 0, kFirstDay, 0) != 0) {
-        fail_zip(path, zip_strerror(zip));
+        fail_write(path, zip_strerror(zip));
     }
 }
 
@@ -100,17 +95,83 @@ void NpzFile::publish()
     }
     int code = 0;
     Zip zip(zip_open(part_path(path_).c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-    if (!zip) fail_zip(path_, "no ZIP archive can be opened there");
+    if (!zip) fail_write(path_, "no ZIP archive can be opened there");
     for (const Array& array : arrays_) {
         zip_source_t* const source =
             array.file ? zip_source_file(zip.get(), array.file->path().c_str(), 0, -1)
                        : zip_source_buffer(zip.get(), array.bytes.data(), array.bytes.size(), 0);
         add_entry(zip.get(), path_, array.name, source);
     }
-    if (zip_close(zip.get()) != 0) fail_zip(path_, zip_strerror(zip.get()));
+    if (zip_close(zip.get()) != 0) fail_write(path_, zip_strerror(zip.get()));
     zip.release();
     publish_part(path_);
     published_ = true;
+}
+
+// ---- A motion ----
+
+namespace {
+
+class NpzExporter : public MotionExporter {
+  public:
+    NpzExporter(const std::filesystem::path& path, const ExportScene& scene)
+        : scene_(scene), file_(path)
+    {
+        const std::vector<std::size_t> shape{scene.frame_count, scene.point_count(), 3};
+        file_.begin("position", "<f4", shape);
+        if (scene.velocities) file_.begin("velocity", "<f4", shape);
+    }
+
+    void frame(const ExportFrame& frame) override
+    {
+        file_.append("position", bytes_of_values(frame.position));
+        if (scene_.velocities) file_.append("velocity", bytes_of_values(frame.velocity));
+        time_.push_back(frame.time);
+    }
+
+    void finish() override
+    {
+        file_.add("time", "<f8", {time_.size()}, bytes_of_values(std::span<const double>(time_)));
+        add_sheet();
+        add_handles();
+        file_.publish();
+    }
+
+  private:
+    void add_sheet()
+    {
+        const auto& triangles = scene_.surface.triangles;
+        file_.add("rest", "<f8", {scene_.point_count(), 2},
+                  bytes_of_values(std::span<const SheetPoint>(scene_.rest)));
+        file_.add("triangles", "<i4", {triangles.size(), 3},
+                  bytes_of_values(std::span<const std::array<int, 3>>(triangles)));
+    }
+
+    void add_handles()
+    {
+        const Handles& handles = scene_.handles;
+        const std::size_t count = handles.particles.size();
+        file_.add("handles", "<i4", {count},
+                  bytes_of_values(std::span<const int>(handles.particles)));
+        if (!handles.moving()) return;
+        file_.add("handle_time", "<f8", {handles.key_time.size()},
+                  bytes_of_values(std::span<const double>(handles.key_time)));
+        file_.add("handle_position", "<f8", {handles.key_time.size(), count, 3},
+                  bytes_of_values(std::span<const Vec3d>(handles.key_position)));
+    }
+
+    const ExportScene& scene_;
+    NpzFile file_;
+    std::vector<double> time_;
+};
+
+}  // namespace
+
+std::unique_ptr<MotionExporter> make_npz_exporter(const std::filesystem::path& path,
+                                                  const ExportScene& scene)
+{
+    static_assert(sizeof(SheetPoint) == 16 && sizeof(Vec3d) == 24);
+    return std::make_unique<NpzExporter>(path, scene);
 }
 
 }  // namespace springtime

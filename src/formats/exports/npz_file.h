@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/exports/part_file.h"
+#include "core/atomic_file.h"
 
 namespace springtime {
 

@@ -1,5 +1,6 @@
 #include "formats/exports/surface.h"
 #include "geometry/delaunay.h"
+#include "geometry/polygon.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,8 +54,7 @@ std::vector<std::array<int, 3>> turned_up(const Cloth& cloth)
 {
     std::vector<std::array<int, 3>> triangles = cloth.triangles.corners;
     const auto [a, b, c] = triangles.front();
-    const SheetPoint p = cloth.rest[a], q = cloth.rest[b], r = cloth.rest[c];
-    if ((q.u - p.u) * (r.v - p.v) - (r.u - p.u) * (q.v - p.v) > 0) {
+    if (turn(cloth.rest[a], cloth.rest[b], cloth.rest[c]) > 0) {
         for (auto& t : triangles) std::swap(t[1], t[2]);
     }
     return triangles;

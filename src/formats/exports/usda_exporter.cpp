@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
-#include "formats/exports/part_file.h"
 
 namespace springtime {
 

@@ -206,12 +206,17 @@ class MapMaker {
     std::vector<WeightMap> maps_;
 };
 
-// A range below rest without end is compression; others have numbers, from compression to tension.
-MapKind range_kind(const SpringSet& springs, std::size_t range)
+// Maps of damping begin with its name. A range below rest without end is compression; others have
+// numbers, from compression to tension.
+MapKind map_kind(const Cloth& cloth, const Parameter& parameter)
 {
-    const auto& [from, to, stiffness] = springs.ranges[range];
-    MapKind kind{"", "", "N/m", fmt::format("from {} to {}", from, to)};
-    kind.after = std::isinf(from) && to == 0 ? "_compression" : fmt::format("_range{}", range + 1);
+    MapKind kind{"", "", std::string(parameter.kind->unit), ""};
+    if (parameter.is_damping()) kind.before = fmt::format("{}_", parameter.kind->name);
+    if (!parameter.in_range()) return kind;
+    const auto& [from, to, stiffness] = cloth.springs.ranges[parameter.range];
+    kind.strain = fmt::format("from {} to {}", from, to);
+    kind.after =
+        std::isinf(from) && to == 0 ? "_compression" : fmt::format("_range{}", parameter.range + 1);
     return kind;
 }
 
@@ -220,15 +225,12 @@ MapKind range_kind(const SpringSet& springs, std::size_t range)
 std::vector<WeightMap> weight_maps(const Cloth& cloth, MapScale scale)
 {
     check_cloth(cloth, "weight maps: cloth");
-    const SpringSet& springs = cloth.springs;
     MapMaker maker(cloth, scale);
-    maker.add_springs(springs.stiffness, {"", "", "N/m", ""});
-    for (std::size_t r = 0; r < springs.ranges.size(); ++r) {
-        maker.add_springs(springs.ranges[r].stiffness, range_kind(springs, r));
-    }
-    maker.add_springs(springs.damping, {"damping_", "", "N s/m", ""});
-    if (!springs.isotropic_damping.empty()) {
-        maker.add_springs(springs.isotropic_damping, {"isotropic_damping_", "", "N s/m", ""});
+    for (const bool damping : {false, true}) {
+        for (const Parameter& parameter : parameters_in(cloth, Element::spring)) {
+            if (parameter.is_damping() != damping) continue;
+            maker.add_springs(values_of(cloth, parameter), map_kind(cloth, parameter));
+        }
     }
     maker.add_elements();
     return maker.take();

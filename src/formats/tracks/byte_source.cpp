@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -33,7 +33,7 @@ class FileBytes : public ByteSource {
         check_source(path);
         std::error_code status;
         if (!fs::is_regular_file(path, status)) {
-            throw Error("{}: is no plain file; copy it to one", name_);
+            throw Error("{}: is not a plain file; copy it to one", name_);
         }
         file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
         if (file_ < 0) fail_read(name_, errno);

@@ -41,7 +41,7 @@ void check_layout(const CacheLayout& layout, const ByteSource& source, std::stri
     throw Error("{}: {} bytes, but its {} frames of {} points need {}; {}", source.name(),
                 source.size(), layout.frame_count, layout.point_count, needed,
                 source.size() < needed ? "it was cut short, copy it or export it again"
-                                       : "something follows that is no frame, export it again");
+                                       : "something follows that is not a frame, export it again");
 }
 
 class CacheTracks : public TrackReader {

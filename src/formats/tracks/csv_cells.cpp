@@ -1,4 +1,5 @@
 #include "formats/tracks/csv_cells.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <array>
@@ -9,13 +10,6 @@ namespace springtime {
 namespace {
 
 constexpr std::string_view kBlank = " \t";
-
-std::string_view trimmed(std::string_view text)
-{
-    const auto first = text.find_first_not_of(kBlank);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 bool has_outside_quotes(std::string_view line, char wanted)
 {
@@ -130,9 +124,9 @@ std::string_view CellCursor::take_text()
     }
     std::string_view cell(begin, std::size_t(at_ - begin));
     leave();
-    cell = trimmed(cell);
+    cell = trimmed(cell, kBlank);
     if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
-        cell = trimmed(cell.substr(1, cell.size() - 2));
+        cell = trimmed(cell.substr(1, cell.size() - 2), kBlank);
     }
     return cell;
 }

@@ -34,7 +34,7 @@ class CellCursor {
         at_ = line.data();
         end_ = at_ + line.size();
         if (format_.separator == ' ') skip_blanks();
-        // Blanks at the end are no further cell.
+        // Blanks at the end are not a further cell.
         while (format_.separator == ' ' && end_ > at_ && is_blank(end_[-1])) --end_;
     }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/text.h"
 #include "formats/tracks/csv_cells.h"
 
 namespace springtime {
@@ -79,7 +80,7 @@ constexpr std::array<std::string_view, 14> kPointWords = {
     "landmarkid", "particle", "vertex", "node",   "pointname", "name",       "label"};
 constexpr std::array<std::string_view, 4> kPositionWords = {"position", "pos", "p", "coordinate"};
 constexpr std::array<std::string_view, 4> kVelocityWords = {"velocity", "vel", "v", "speed"};
-// Three columns of these are no place.
+// Three columns of these are not a place.
 constexpr std::array<std::string_view, 14> kOtherWords = {
     "rot",     "rotation",     "quat",  "quaternion", "orientation", "euler", "angle",
     "angular", "acceleration", "accel", "acc",        "force",       "error", "normal"};
@@ -104,13 +105,6 @@ std::string_view last_word(std::string_view name)
 {
     const auto at = name.find_last_of(kBetweenWords);
     return at == std::string_view::npos ? name : name.substr(at + 1);
-}
-
-std::string_view without_ends(std::string_view name)
-{
-    const auto first = name.find_first_not_of(kBetweenWords);
-    if (first == std::string_view::npos) return {};
-    return name.substr(first, name.find_last_not_of(kBetweenWords) - first + 1);
 }
 
 bool is_digit(char c)
@@ -138,7 +132,7 @@ bool read_axis_and_point(std::string_view name, CsvColumn& column)
 {
     std::string_view word = last_word(name);
     if (read_axis(word, column)) {
-        column.point = without_ends(name.substr(0, name.size() - word.size()));
+        column.point = trimmed(name.substr(0, name.size() - word.size()), kBetweenWords);
         return true;
     }
     for (const std::size_t length : {2, 1}) {
@@ -150,7 +144,7 @@ bool read_axis_and_point(std::string_view name, CsvColumn& column)
     }
     const auto behind = std::min(name.find_first_of("0123456789[( _.:-/\t"), name.size());
     if (!read_axis(name.substr(0, behind), column)) return false;
-    name = without_ends(name.substr(behind));
+    name = trimmed(name.substr(behind), kBetweenWords);
     if (name.size() > 2 && (name.front() == '[' || name.front() == '(') &&
         (name.back() == ']' || name.back() == ')')) {
         name = name.substr(1, name.size() - 2);
@@ -168,7 +162,7 @@ std::string_view without_kind(std::string_view name, bool at_end, bool& is_veloc
     if (!velocity && !is_one_of(lower, kPositionWords)) return name;
     is_velocity = is_velocity || velocity;
     name = at_end ? name.substr(0, name.size() - word.size()) : name.substr(word.size());
-    return without_ends(name);
+    return trimmed(name, kBetweenWords);
 }
 
 CsvColumn read_coordinate(std::string_view name)
@@ -191,7 +185,7 @@ CsvColumn read_coordinate(std::string_view name)
     for (std::string_view rest = point; !rest.empty();) {
         const std::string_view word = first_word(rest);
         if (is_one_of(lower_case(word), kOtherWords)) return {};
-        rest = without_ends(rest.substr(word.size()));
+        rest = trimmed(rest.substr(word.size()), kBetweenWords);
     }
     return column;
 }
@@ -205,7 +199,7 @@ std::string_view take_unit(std::string_view& name)
     if (behind == name.npos || behind == 0) return {};
     const std::string_view unit =
         name.substr(behind + 1, name.size() - behind - (open != name.npos ? 2 : 1));
-    name = without_ends(name.substr(0, behind));
+    name = trimmed(name.substr(0, behind), kBetweenWords);
     return unit;
 }
 

@@ -96,7 +96,7 @@ void read_sample(LineReader& lines, CsvOpening& opening)
     lines.go_to(opening.first_row);
 }
 
-// A separator behind the last number of every line is no further column.
+// A separator behind the last number of every line is not a further column.
 void drop_blank_end(CsvOpening& opening)
 {
     const std::size_t last = opening.column_count - 1;

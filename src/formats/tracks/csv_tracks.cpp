@@ -1,10 +1,200 @@
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 #include "formats/tracks/csv_columns.h"
 #include "formats/tracks/csv_readers.h"
 #include "springtime/error.h"
 
 namespace springtime {
+
+// ---- Columns that name coordinates ----
+
+namespace {
+
+using Role = CsvColumn::Role;
+
+constexpr std::size_t kNone = std::size_t(-1);
+
+// The columns of one point, kNone where there is none.
+struct PointColumns {
+    std::string name;
+    std::array<std::size_t, 3> position = {kNone, kNone, kNone};
+    std::array<std::size_t, 3> velocity = {kNone, kNone, kNone};
+};
+
+// Columns x, y, z, x, y, z, ... or x, x, ..., y, y, ..., z, z, ...: the n-th of each axis and kind
+// belongs to point n.
+bool only_axes(const std::vector<CsvColumn>& columns)
+{
+    std::array<std::size_t, 3> count{};
+    for (const CsvColumn& column : columns) {
+        const bool coordinate = column.role == Role::position || column.role == Role::velocity;
+        if (coordinate && !column.point.empty()) return false;
+        if (column.role == Role::position) ++count[std::size_t(column.axis)];
+    }
+    return count[0] > 1;
+}
+
+void number_points(std::vector<CsvColumn>& columns)
+{
+    std::array<std::size_t, 6> seen{};
+    for (CsvColumn& column : columns) {
+        const bool velocity = column.role == Role::velocity;
+        if (!velocity && column.role != Role::position) continue;
+        column.point = std::to_string(++seen[std::size_t(column.axis) + (velocity ? 3 : 0)]);
+    }
+}
+
+std::vector<PointColumns> gather_points(const std::vector<CsvColumn>& columns,
+                                        const CsvOpening& opening, const std::string& source)
+{
+    std::vector<PointColumns> points;
+    std::unordered_map<std::string, std::size_t> point_of;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const CsvColumn& column = columns[c];
+        if (column.role != Role::position && column.role != Role::velocity) continue;
+        const auto [found, is_new] = point_of.try_emplace(column.point, points.size());
+        if (is_new) points.push_back({column.point});
+        PointColumns& point = points[found->second];
+        auto& slot = column.role == Role::position ? point.position : point.velocity;
+        std::size_t& place = slot[std::size_t(column.axis)];
+        if (place != kNone) {
+            throw Error("{}: {} has the name of column {}; give every column a name of its own",
+                        source, opening.column_text(c), place + 1);
+        }
+        place = c;
+    }
+    return points;
+}
+
+// All three or none; true for all.
+bool is_whole(const std::array<std::size_t, 3>& place, const CsvOpening& opening, const char* what,
+              const std::string& source)
+{
+    const auto present = std::count_if(place.begin(), place.end(),
+                                       [](std::size_t column) { return column != kNone; });
+    if (present == 0 || present == 3) return present == 3;
+    const auto some = std::find_if(place.begin(), place.end(),
+                                   [](std::size_t column) { return column != kNone; });
+    const auto axis = std::find(place.begin(), place.end(), kNone) - place.begin();
+    throw Error("{}: {} has no {} {} beside it; every point needs columns for x, y and z", source,
+                opening.column_text(*some), what, "xyz"[axis]);
+}
+
+bool check_points(const std::vector<PointColumns>& points, const CsvOpening& opening,
+                  const std::string& source)
+{
+    std::size_t with_velocity = 0;
+    for (const PointColumns& point : points) {
+        const bool velocity = is_whole(point.velocity, opening, "velocity along", source);
+        if (!is_whole(point.position, opening, "position along", source)) {
+            throw Error(
+                "{}: {} is the velocity of a point without columns of its place; add them"
+                " or remove the velocity",
+                source, opening.column_text(point.velocity[0]));
+        }
+        with_velocity += velocity ? 1 : 0;
+    }
+    if (with_velocity != 0 && with_velocity != points.size()) {
+        throw Error("{}: {} of {} points have velocities; give them for all or for none", source,
+                    with_velocity, points.size());
+    }
+    return with_velocity != 0;
+}
+
+void set_unit(const std::vector<CsvColumn>& columns, const CsvOpening& opening,
+              const std::string& source, TrackInfo& info)
+{
+    std::size_t first = kNone;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        const bool coordinate =
+            columns[c].role == Role::position || columns[c].role == Role::velocity;
+        if (!coordinate || !columns[c].unit) continue;
+        if (first == kNone) first = c;
+        if (*columns[c].unit != *columns[first].unit) {
+            throw Error("{}: {} and {} are in different units; use one for all", source,
+                        opening.column_text(first), opening.column_text(c));
+        }
+    }
+    if (first != kNone) info.unit = columns[first].unit;
+}
+
+// Times before numbers of frames; the first column of its kind.
+void set_clock(const std::vector<CsvColumn>& columns, const CsvOpening& opening, TablePlan& plan)
+{
+    for (const Role role : {Role::time, Role::frame}) {
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+            if (columns[c].role != role) continue;
+            plan.clock = role == Role::frame
+                             ? CsvClock::of_frames()
+                             : CsvClock::of_times(columns[c].unit, opening.first_value(c),
+                                                  plan.info.remarks);
+            plan.info.times = plan.clock.has_times();
+            plan.target[c] = plan.clock_target();
+            return;
+        }
+    }
+}
+
+void remark_unknown(const std::vector<CsvColumn>& columns, const CsvOpening& opening,
+                    TrackInfo& info)
+{
+    std::size_t count = 0, first = 0;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (columns[c].role != Role::unknown && columns[c].role != Role::point) continue;
+        if (opening.header[c].empty() && c + 1 == columns.size()) continue;
+        if (count++ == 0) first = c;
+    }
+    if (count == 1) {
+        info.remarks.push_back("Passed over: " + opening.column_text(first) + ".");
+    } else if (count > 1) {
+        info.remarks.push_back(fmt::format("Passed over: {} columns, the first of them {}.", count,
+                                           opening.column_text(first)));
+    }
+}
+
+// x, y, z of the first point are neighbours.
+bool is_wide(const PointColumns& point)
+{
+    const auto [least, most] = std::minmax_element(point.position.begin(), point.position.end());
+    return *most - *least == 2;
+}
+
+}  // namespace
+
+TablePlan plan_named_csv(const CsvOpening& opening, const std::string& source)
+{
+    std::vector<CsvColumn> columns = read_column_names(opening.header);
+    const bool numbered = only_axes(columns);
+    if (numbered) number_points(columns);
+    const std::vector<PointColumns> points = gather_points(columns, opening, source);
+    TablePlan plan;
+    TrackInfo& info = plan.info;
+    info.source = source;
+    info.velocities = check_points(points, opening, source);
+    info.point_count = points.size();
+    info.format = is_wide(points.front()) ? "wide CSV" : "grid CSV";
+    plan.target.assign(columns.size(), kPassedOver);
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        // A single point may have no name but its axes.
+        const bool named = !numbered && (points.size() > 1 || !points[p].name.empty());
+        if (named) info.names.push_back(points[p].name);
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto a = std::size_t(axis);
+            plan.target[points[p].position[a]] = plan.position_target(p, axis);
+            if (info.velocities) {
+                plan.target[points[p].velocity[a]] = plan.velocity_target(p, axis);
+            }
+        }
+    }
+    set_unit(columns, opening, source, info);
+    set_clock(columns, opening, plan);
+    remark_unknown(columns, opening, info);
+    return plan;
+}
+
+// ---- Which kind of CSV it is ----
 
 namespace {
 

@@ -77,7 +77,7 @@ void check_columns(const UnnamedColumns& columns, const CsvOpening& opening,
         if (!leading || opening.is_ascending(*leading)) continue;
         if (!opening.header.empty()) continue;
         throw Error(
-            "{}: {} columns, which is no multiple of 3, and {} does not ascend as frames"
+            "{}: {} columns, which is not a multiple of 3, and {} does not ascend as frames"
             " or times do; x, y and z are needed for every point",
             source, opening.column_count, opening.column_text(*leading));
     }
@@ -236,7 +236,7 @@ Layout choose_layout(const CsvOpening& opening, const UnnamedColumns& columns,
     const std::optional<Layout> found = likely_layout(opening, columns, info.point_count);
     const Layout chosen = found.value_or(Layout::wide);
     info.remarks.push_back(fmt::format(
-        "Columns have no names{}: they were taken for {} points, {}{}; give --layout {}"
+        "Columns have no names{}: they were taken for {} points, {}{}; give `csv_layout` {}"
         " or name the columns if that is wrong.",
         found ? "" : " and the first rows do not tell their order", info.point_count,
         chosen == Layout::wide ? "x, y, z of one after the other" : "all x, then all y, then all z",

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kBlock = std::size_t(1) << 20;
 // A frame of a million points takes about 30 MB.
 constexpr std::size_t kLongestLine = std::size_t(64) << 20;
-constexpr std::size_t kLongestComment = 1 << 20;  // a longer one is no row of names
+constexpr std::size_t kLongestComment = 1 << 20;  // a longer one is not a row of names
 
 }  // namespace
 
@@ -27,7 +27,7 @@ LineReader::LineReader(const fs::path& path) : source_(path.string())
 {
     check_source(path);
     if (!fs::is_regular_file(path)) {
-        throw Error("{}: is no plain file, but has to be read twice; save it to a file first",
+        throw Error("{}: is not a plain file, but has to be read twice; save it to a file first",
                     source_);
     }
     file_.reset(std::fopen(path.c_str(), "rb"));
@@ -77,7 +77,7 @@ void LineReader::check_is_text() const
         throw Error("{}: is UTF-16; save it as UTF-8 or plain ASCII", source_);
     }
     if (start.substr(0, 4096).find('\0') != std::string_view::npos) {
-        throw Error("{}: is no text, but holds zero bytes; a CSV is needed", source_);
+        throw Error("{}: is not text: it holds zero bytes; a CSV is needed", source_);
     }
 }
 

@@ -4,8 +4,8 @@
 
 #include "formats/tracks/csv_columns.h"
 #include "formats/tracks/csv_readers.h"
-#include "formats/tracks/csv_row.h"
 #include "formats/tracks/point_index.h"
+#include "formats/tracks/table_reader.h"
 #include "springtime/error.h"
 
 namespace springtime {

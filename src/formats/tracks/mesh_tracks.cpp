@@ -3,10 +3,9 @@
 #include <limits>
 #include <utility>
 
-#include "formats/obj_parser.h"
+#include "formats/obj_file.h"
 #include "formats/ply_reader.h"
 #include "formats/tracks/byte_source.h"
-#include "formats/tracks/numbered_name.h"
 #include "formats/tracks/open_tracks.h"
 #include "springtime/error.h"
 

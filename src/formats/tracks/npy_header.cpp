@@ -28,7 +28,7 @@ class LiteralParser {
         NpyHeader header;
         bool type = false, order = false, shape = false;
         expect('{');
-        while (!take('}')) {
+        while (!recording('}')) {
             const std::string key = string();
             expect(':');
             if (key == "descr" && !std::exchange(type, true)) {
@@ -54,13 +54,13 @@ class LiteralParser {
                     source_, found);
     }
 
-    // The next character that is no blank, which stays; zero at the end.
+    // The next character that is not a blank, which stays; zero at the end.
     char next()
     {
         rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n"), rest_.size()));
         return rest_.empty() ? '\0' : rest_.front();
     }
-    bool take(char wanted)
+    bool recording(char wanted)
     {
         if (next() != wanted || rest_.empty()) return false;
         rest_.remove_prefix(1);
@@ -68,7 +68,7 @@ class LiteralParser {
     }
     void expect(char wanted)
     {
-        if (!take(wanted)) {
+        if (!recording(wanted)) {
             fail(fmt::format("has '{}' where '{}' is needed", printable(rest_.substr(0, 12)),
                              wanted));
         }
@@ -108,13 +108,13 @@ class LiteralParser {
     {
         std::vector<std::uint64_t> values;
         expect('(');
-        while (!take(')')) {
+        while (!recording(')')) {
             next();
             std::uint64_t value = 0;
             const auto [end, status] =
                 std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
             if (status == std::errc::result_out_of_range) fail("has a shape beyond 64 bits");
-            if (status != std::errc()) fail("has a shape that is no tuple of whole numbers");
+            if (status != std::errc()) fail("has a shape that is not a tuple of whole numbers");
             if (values.size() == kMostAxes) fail("has more than 32 axes");
             values.push_back(value);
             rest_.remove_prefix(std::size_t(end - rest_.data()));

@@ -16,7 +16,7 @@ struct NpyHeader {
     std::vector<std::uint64_t> shape;
     std::uint64_t bytes = 0;  // of the header, with the magic
 
-    // How its numbers lie, or none when they are no plain numbers that ScalarFormat knows.
+    // How its numbers lie, or none when they are not plain numbers that ScalarFormat knows.
     std::optional<ScalarFormat> scalar_format() const;
     bool has_objects() const { return type.find('O') != std::string::npos; }
     std::string shape_text() const;  // "100 x 9 x 3"

@@ -82,7 +82,7 @@ class Npz {
         if (shaped.size() == 1) return *shaped.front();
         if (both.size() == 1) return *both.front();
         if (!shaped.empty()) {
-            throw Error("{}: {} arrays could be the positions: {}; say which with --array NAME",
+            throw Error("{}: {} arrays could be the positions: {}; say which with `array` NAME",
                         path_, shaped.size(), listed(shaped));
         }
         for (const Array& array : arrays_) {
@@ -126,7 +126,7 @@ class Npz {
         const auto found = std::find_if(arrays_.begin(), arrays_.end(),
                                         [&](const Array& array) { return array.name == wanted; });
         if (found != arrays_.end()) return *found;
-        throw Error("{}: no array '{}'; it has {}; name one of these with --array", path_, wanted,
+        throw Error("{}: no array '{}'; it has {}; name one of these with `array`", path_, wanted,
                     listed(all()));
     }
 
@@ -155,7 +155,7 @@ std::string point_name(std::string_view bytes, bool big, std::string_view where,
         if (c == 0) break;
         if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) {
             throw Error(
-                "{}: the name of point {} has the code {:#x}, which is no letter; save "
+                "{}: the name of point {} has the code {:#x}, which is not a letter; save "
                 "them again",
                 where, point, std::uint32_t(c));
         }

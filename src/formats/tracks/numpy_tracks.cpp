@@ -155,7 +155,7 @@ std::unique_ptr<TrackReader> open_numpy_tracks(const fs::path& path, const Track
         return std::make_unique<NumpyReader>(find_npz_tracks(path, hints.array));
     }
     if (!hints.array.empty()) {
-        throw Error("{}: is one array, without a name; leave out --array {}", path.string(),
+        throw Error("{}: is one array, without a name; leave out `array` {}", path.string(),
                     hints.array);
     }
     return std::make_unique<NumpyReader>(lone_array(path));

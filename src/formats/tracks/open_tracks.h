@@ -1,5 +1,10 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "formats/tracks/track_reader.h"
 
 namespace springtime {
@@ -23,15 +28,41 @@ std::unique_ptr<TrackReader> open_cache_tracks(const std::filesystem::path& path
 std::unique_ptr<TrackReader> open_mesh_tracks(const std::vector<std::filesystem::path>& frames);
 
 // What one reader reads: a file, or the files of a sequence in their order.
-using Take = std::vector<std::filesystem::path>;
+using Recording = std::vector<std::filesystem::path>;
 
-// Shares files out: OBJ and PLY files whose names differ by a number alone are one take, in the
-// order of their numbers; every other file is one. A folder stands for the files in it that can be
-// read. Throws Error naming what does not exist, and folders without such files.
-std::vector<Take> takes_of(const std::vector<std::filesystem::path>& files);
+// Shares files out: OBJ and PLY files whose names differ by a number alone are one recording, in
+// the order of their numbers; every other file is one. A folder stands for the files in it that can
+// be read. Throws Error naming what does not exist, and folders without such files.
+std::vector<Recording> recordings_of(const std::vector<std::filesystem::path>& files);
 
 // Chooses by content, and by the name's ending where that does not tell. Throws Error for formats
 // that are known but not read, saying how to come from there.
-std::unique_ptr<TrackReader> open_tracks(const Take& take, const TrackHints& hints);
+std::unique_ptr<TrackReader> open_tracks(const Recording& recording, const TrackHints& hints);
+
+// ---- Files whose names differ by a number: a0001.obj, a0002.obj and so on ----
+
+// A name without the last number in it, and that number.
+struct NumberedName {
+    explicit NumberedName(const std::filesystem::path& path);
+
+    std::filesystem::path folder;
+    std::string before, after;
+    bool numbered = false;
+    std::string digits;  // without leading zeros: longer is larger
+};
+
+// By folder, by what stands around the number, then by the number.
+bool natural_order(const std::filesystem::path& a, const std::filesystem::path& b);
+
+// When each file of a sequence comes, counted from the first in frames: the smallest step between
+// two numbers is one frame, so that all may be even. None where names do not tell it: they differ
+// by more than a number, or steps are not multiples of the smallest. Throws Error for two files of
+// one number and for numbers that are too long.
+std::optional<std::vector<double>> frame_numbers(const std::vector<std::filesystem::path>& files);
+
+// The same tracks with their points in the order of `names`. Given back as they are when that is
+// their order already, and when names are not the same or do not tell points apart.
+std::unique_ptr<TrackReader> order_points(std::unique_ptr<TrackReader> tracks,
+                                          const std::vector<std::string>& names);
 
 }  // namespace springtime

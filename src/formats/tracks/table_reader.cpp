@@ -1,16 +1,106 @@
 #include "formats/tracks/table_reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
-#include "formats/tracks/csv_row.h"
 #include "springtime/error.h"
 
 namespace springtime {
 
+// ---- Time ----
+
+CsvClock CsvClock::of_frames()
+{
+    CsvClock clock;
+    clock.from_first_ = true;
+    return clock;
+}
+
+CsvClock CsvClock::of_times(std::optional<double> unit, double first,
+                            std::vector<std::string>& remarks)
+{
+    CsvClock clock;
+    clock.has_times_ = true;
+    // In seconds 1e11 is the year 5138, so larger ones count something smaller.
+    if (!unit && first > 1e15) {
+        unit = 1e-9;
+        remarks.push_back("Times are so large that they were taken for nanoseconds.");
+    } else if (!unit && first > 1e11) {
+        unit = 1e-3;
+        remarks.push_back("Times are so large that they were taken for milliseconds.");
+    }
+    clock.unit_ = unit.value_or(1);
+    // Nanoseconds since 1970 in seconds would leave a double only tenths of microseconds.
+    clock.from_first_ = clock.unit_ < 1e-7;
+    return clock;
+}
+
+double CsvClock::read(double value)
+{
+    if (!from_first_) return unit_ * value;
+    if (!first_) first_ = value;
+    return unit_ * (value - *first_);
+}
+
+// ---- Rows ----
+
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+double need_number(std::string_view cell, const CsvOpening& opening, std::size_t column,
+                   const LineReader& lines)
+{
+    double value = kNaN;
+    switch (read_number(cell, opening.format, value)) {
+        case CellKind::number:
+        case CellKind::missing:
+            return value;
+        case CellKind::infinite:
+            throw Error("{}: {} is infinite ('{}'); leave cells of missing points blank",
+                        lines.place(), opening.column_text(column), shown(cell));
+        case CellKind::out_of_range:
+            throw Error("{}: {} is '{}', beyond what a double holds; correct it or leave it blank",
+                        lines.place(), opening.column_text(column), shown(cell));
+        case CellKind::text:
+            break;
+    }
+    throw Error("{}: {} is '{}'; a number is needed, or a blank cell where it is missing",
+                lines.place(), opening.column_text(column), shown(cell));
+}
+
+void fail_cell_count(std::string_view line, const CsvOpening& opening, const LineReader& lines)
+{
+    std::size_t cells = 0;
+    for (CellCursor cursor(line, opening.format); cursor.more(); ++cells) cursor.skip();
+    throw Error(
+        "{}: {} cells, but {} has {}; every row needs the same columns, blank where a"
+        " point is missing",
+        lines.place(), cells, opening.header.empty() ? "the first row" : "the header",
+        opening.column_count);
+}
+
+bool clear_partly_missing(TrackFrame& frame)
+{
+    bool any = false;
+    for (std::size_t i = 0; i < frame.position.size(); i += 3) {
+        double* x = frame.position.data() + i;
+        const bool missing = std::isnan(x[0] + x[1] + x[2]);
+        if (missing) std::fill(x, x + 3, kNaN);
+        any = any || !missing;
+        if (frame.velocity.empty()) continue;
+        double* v = frame.velocity.data() + i;
+        if (missing || std::isnan(v[0] + v[1] + v[2])) std::fill(v, v + 3, kNaN);
+    }
+    return any;
+}
+
+// ---- Tables ----
+
+namespace {
 
 class TableReader : public TrackReader {
   public:

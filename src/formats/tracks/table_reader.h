@@ -1,12 +1,51 @@
 #pragma once
 
-#include "formats/tracks/csv_clock.h"
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "formats/tracks/csv_opening.h"
 #include "formats/tracks/track_reader.h"
 
-// CSV with one line for every frame: once it is known what each column means, wide ones, those in
-// blocks and Motive's are read alike.
 namespace springtime {
+
+// Turns what the column of times or of frame numbers holds into TrackFrame::time.
+class CsvClock {
+  public:
+    // Frames are counted as they come.
+    CsvClock() = default;
+    // From the numbers of frames, relative to the first. Where numbers are skipped, so are they in
+    // TrackFrame::time: frames 10, 11, 13 have the times 0, 1, 3.
+    static CsvClock of_frames();
+    // From times in `unit` [s], or in what `first`, the first of them, looks like; says in
+    // `remarks` what was assumed.
+    static CsvClock of_times(std::optional<double> unit, double first,
+                             std::vector<std::string>& remarks);
+
+    // True when `read` gives seconds.
+    bool has_times() const { return has_times_; }
+    double read(double value);
+
+  private:
+    bool has_times_ = false;
+    bool from_first_ = false;  // else from zero
+    double unit_ = 1;          // [s], or 1 frame
+    std::optional<double> first_;
+};
+
+// ---- What all readers of CSV make of the cells of a row ----
+
+// The number in a cell that has to hold one, or NaN where it is missing; `column` counts from 0.
+double need_number(std::string_view cell, const CsvOpening& opening, std::size_t column,
+                   const LineReader& lines);
+
+// Throws Error: a row with another number of cells than the rest.
+[[noreturn]] void fail_cell_count(std::string_view line, const CsvOpening& opening,
+                                  const LineReader& lines);
+
+// A point without one coordinate is nowhere, and one without a place has no velocity. True if any
+// point is left.
+bool clear_partly_missing(TrackFrame& frame);
 
 constexpr int kPassedOver = -1;
 

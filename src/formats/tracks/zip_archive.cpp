@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "formats/text_file.h"
+#include "core/atomic_file.h"
 #include "springtime/error.h"
 
 namespace springtime {

@@ -5,6 +5,14 @@
 
 namespace springtime {
 
+// Without `blank` characters at both ends.
+inline std::string_view trimmed(std::string_view text, std::string_view blank = " \t\r")
+{
+    const auto first = text.find_first_not_of(blank);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
 // The next word of a line, which is cut off it; empty at the end.
 inline std::string_view next_word(std::string_view& line)
 {

@@ -7,7 +7,7 @@
 namespace springtime {
 
 struct ObjWish {
-    bool gaps = false;  // NaN says that a point was not seen; else it is no number
+    bool gaps = false;  // NaN says that a point was not seen; else it is not a number
     bool faces = true;  // else points only
 };
 

@@ -1,22 +1,21 @@
 #pragma once
 
-#include <bit>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <span>
+#include <string>
 #include <string_view>
 
+// Whole files, and files that appear under their name only when they are complete: they are written
+// as PATH.part and renamed, so that an interrupted write never destroys the last good file.
 namespace springtime {
 
-// What exporters write as bytes is little-endian, as all machines are that this runs on.
-static_assert(std::endian::native == std::endian::little);
+// Throws Error unless `path` exists and is not a directory.
+void check_source(const std::filesystem::path& path);
 
-template <class T>
-std::string_view bytes_of_values(std::span<const T> values)
-{
-    return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
+// Throws Error unless a file can be put at `path`: the folder exists, and nothing stands there
+// already that is more than a plain file.
+void check_target(const std::filesystem::path& path);
 
 // Throws Error unless `path` is free, or a plain file that may be replaced.
 void check_file_target(const std::filesystem::path& path, bool overwrite);
@@ -25,6 +24,27 @@ void check_file_target(const std::filesystem::path& path, bool overwrite);
 // replaced: nobody means to lose what else lies there.
 void check_folder_target(const std::filesystem::path& path, bool overwrite,
                          std::string_view extension);
+
+// The name a file has while it is written.
+std::filesystem::path part_path(const std::filesystem::path& path);
+
+// Renames part_path(path) to `path`, replacing what was there.
+void publish_part(const std::filesystem::path& path);
+
+[[noreturn]] void fail_write(const std::filesystem::path& path, std::string_view reason);
+
+std::string read_text(const std::filesystem::path& path);
+
+// Replaces the file. A failure leaves neither a part nor a changed `path`.
+void write_text(const std::filesystem::path& path, std::string_view text);
+
+// Adds to the end, making the file if need be, and closes it: the text outlives a crash of ours.
+void append_text(const std::filesystem::path& path, std::string_view text);
+
+struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
 
 // A file that is written from front to back as PATH.part. Without publish() it goes away.
 class PartFile {
@@ -38,16 +58,13 @@ class PartFile {
     void write_at_start(std::string_view bytes, std::size_t offset);  // over what is there
     void publish();
     const std::filesystem::path& path() const { return path_; }
+    std::FILE* stream() const { return file_.get(); }
 
   private:
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-
     void fail() const;
 
     std::filesystem::path path_;
-    std::unique_ptr<std::FILE, Close> file_;
+    File file_;
     bool published_ = false;
 };
 

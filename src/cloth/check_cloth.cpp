@@ -1,0 +1,194 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "springtime/cloth.h"
+#include "geometry/polygon.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+namespace {
+
+// Twice the signed area at rest. [m^2]
+double turn(const Cloth& cloth, int a, int b, int c)
+{
+    return turn(cloth.rest[a], cloth.rest[b], cloth.rest[c]);
+}
+
+void check_particles(const Cloth& cloth, std::string_view source)
+{
+    const std::size_t particles = cloth.particle_count();
+    if (particles == 0) throw Error("{}: no particles; a cloth needs at least one", source);
+    if (cloth.mass.size() != particles) {
+        throw Error("{}: {} masses for {} particles; give one mass each", source, cloth.mass.size(),
+                    particles);
+    }
+    if (cloth.grid && (cloth.grid->rows < 1 || cloth.grid->cols < 1 ||
+                       std::size_t(cloth.grid->rows) * cloth.grid->cols != particles)) {
+        throw Error("{}: grid {} x {} but {} particles; make them agree or leave the grid out",
+                    source, cloth.grid->rows, cloth.grid->cols, particles);
+    }
+    for (std::size_t p = 0; p < particles; ++p) {
+        if (!std::isfinite(cloth.mass[p]) || cloth.mass[p] <= 0) {
+            throw Error("{}: particle {} has mass {} kg; it must be finite and positive", source, p,
+                        cloth.mass[p]);
+        }
+        if (!std::isfinite(cloth.rest[p].u) || !std::isfinite(cloth.rest[p].v)) {
+            throw Error("{}: particle {} has a rest position that is not finite", source, p);
+        }
+    }
+}
+
+template <std::size_t N>
+void check_corners(const std::array<int, N>& corners, Element element, std::size_t index,
+                   std::size_t particles, std::string_view source)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        const bool twice =
+            std::find(corners.begin(), corners.begin() + i, corners[i]) != corners.begin() + i;
+        if (twice || corners[i] < 0 || std::size_t(corners[i]) >= particles) {
+            throw Error("{}: {} {} joins particles {}; they must differ and lie in 0 to {}", source,
+                        name_of(element), index, fmt::join(corners, ", "), particles - 1);
+        }
+    }
+}
+
+void check_springs(const Cloth& cloth, std::string_view source)
+{
+    const SpringSet& set = cloth.springs;
+    const std::size_t springs = set.spring_count();
+    if (set.family.size() != springs || set.rest_length.size() != springs) {
+        throw Error("{}: {} springs, but {} families and {} rest lengths; give one each", source,
+                    springs, set.family.size(), set.rest_length.size());
+    }
+    for (std::size_t s = 0; s < springs; ++s) {
+        check_corners(set.ends[s], Element::spring, s, cloth.particle_count(), source);
+        if (!std::isfinite(set.rest_length[s]) || set.rest_length[s] < 0) {
+            throw Error("{}: spring {} has rest length {}; it must be finite and not negative",
+                        source, s, set.rest_length[s]);
+        }
+    }
+    double last = -std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < set.ranges.size(); ++j) {
+        const StiffnessRange& range = set.ranges[j];
+        if (!(range.from >= last && range.to > range.from)) {  // written so that NaN fails
+            throw Error(
+                "{}: stiffness range {} is from strain {} to {}; ranges must ascend and not "
+                "overlap",
+                source, j, range.from, range.to);
+        }
+        last = range.to;
+    }
+}
+
+void check_triangles(const Cloth& cloth, std::string_view source)
+{
+    const TriangleSet& set = cloth.triangles;
+    for (std::size_t t = 0; t < set.triangle_count(); ++t) {
+        check_corners(set.corners[t], Element::triangle, t, cloth.particle_count(), source);
+        const auto turn_of = [&](std::size_t i) {
+            const auto [a, b, c] = set.corners[i];
+            return turn(cloth, a, b, c);
+        };
+        if (turn_of(t) == 0) {
+            throw Error("{}: triangle {} has no area at rest; remove it", source, t);
+        }
+        if ((turn_of(t) > 0) != (turn_of(0) > 0)) {
+            throw Error("{}: triangle {} turns against triangle 0; swap two of its corners", source,
+                        t);
+        }
+    }
+}
+
+void check_hinges(const Cloth& cloth, std::string_view source)
+{
+    const HingeSet& set = cloth.hinges;
+    for (std::size_t h = 0; h < set.hinge_count(); ++h) {
+        check_corners(set.corners[h], Element::hinge, h, cloth.particle_count(), source);
+        const auto [a, b, c, d] = set.corners[h];
+        if (!(turn(cloth, a, b, c) * turn(cloth, a, b, d) < 0)) {
+            throw Error(
+                "{}: hinge {} has its corners {} and {} not on opposite sides of the edge from {} "
+                "to {} at rest; give the corners of two triangles that share that edge",
+                source, h, c, d, a, b);
+        }
+    }
+}
+
+void check_values(const Cloth& cloth, const Parameter& parameter, std::string_view source)
+{
+    const ParameterKind& kind = *parameter.kind;
+    const std::vector<double>& values = values_of(cloth, parameter);
+    const std::size_t count = element_count(cloth, kind.element);
+    if (values.size() != count) {
+        throw Error("{}: {} {}s, but {} values of {}; give one each", source, count,
+                    name_of(kind.element), values.size(), label_of(cloth, parameter));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (std::isfinite(values[i]) && values[i] >= kind.lower_bound) continue;
+        throw Error("{}: {} of {} {} is {} {}; it must be finite and at least {}", source,
+                    label_of(cloth, parameter), name_of(kind.element), i, values[i], kind.unit,
+                    kind.lower_bound);
+    }
+}
+
+void check_errors(const Cloth& cloth, const StandardErrors& errors, std::string_view source)
+{
+    const std::vector<Parameter> parameters = learned_parameters(cloth);
+    if (errors.parameters.size() != parameters.size()) {
+        throw Error("{}: standard errors of {} parameters, but the cloth has {}; give all", source,
+                    errors.parameters.size(), parameters.size());
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const std::vector<double>& values = errors.parameters[i];
+        const Element element = parameters[i].kind->element;
+        if (values.size() != element_count(cloth, element)) {
+            throw Error("{}: {} standard errors of {} for {} {}s; give one each", source,
+                        values.size(), label_of(cloth, parameters[i]),
+                        element_count(cloth, element), name_of(element));
+        }
+        for (std::size_t e = 0; e < values.size(); ++e) {
+            if (values[e] >= 0) continue;  // may be infinite; written so that NaN fails
+            throw Error("{}: the standard error of {} of {} {} is {}; it must not be negative",
+                        source, label_of(cloth, parameters[i]), name_of(element), e, values[e]);
+        }
+    }
+    if (!(std::isfinite(errors.force) && errors.force >= 0)) {
+        throw Error("{}: force noise of {} N s^(1/2); it must be finite and not negative", source,
+                    errors.force);
+    }
+}
+
+}  // namespace
+
+void check_sheet(const Sheet& sheet)
+{
+    const auto check = [](const char* field, double value, const char* unit) {
+        if (std::isfinite(value) && value > 0) return;
+        throw Error(Field{field}, "sheet: {} of {} {}; it must be finite and positive", field,
+                    value, unit);
+    };
+    check("length", sheet.length, "m");
+    check("width", sheet.width, "m");
+    check("mass", sheet.mass, "kg");
+}
+
+void check_cloth(const Cloth& cloth, std::string_view source)
+{
+    check_sheet(cloth.sheet);
+    check_particles(cloth, source);
+    check_springs(cloth, source);
+    check_triangles(cloth, source);
+    check_hinges(cloth, source);
+    for (const Element element : kElements) {
+        for (const Parameter& parameter : parameters_in(cloth, element)) {
+            check_values(cloth, parameter, source);
+        }
+    }
+    if (cloth.errors) check_errors(cloth, *cloth.errors, source);
+}
+
+}  // namespace springtime
