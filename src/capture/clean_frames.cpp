@@ -7,8 +7,9 @@
 
 namespace springtime {
 
-CleanFrames::CleanFrames(const RecordingScan& scan, const FramePlan& plan, const PointLayout& layout,
-                         const ImportOptions& options, double most_residual)
+CleanFrames::CleanFrames(const RecordingScan& scan, const FramePlan& plan,
+                         const PointLayout& layout, const ImportOptions& options,
+                         double most_residual)
     : plan_(plan),
       layout_(layout),
       options_(options),

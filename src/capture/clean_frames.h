@@ -7,8 +7,8 @@
 
 namespace springtime {
 
-// The second reading of a recording: landmarks in metres with y up, at even times, without what repeats
-// and what cannot be. It looks ahead a few frames and holds no more.
+// The second reading of a recording: landmarks in metres with y up, at even times, without what
+// repeats and what cannot be. It looks ahead a few frames and holds no more.
 class CleanFrames {
   public:
     CleanFrames(const RecordingScan& scan, const FramePlan& plan, const PointLayout& layout,

@@ -60,7 +60,8 @@ void check_order(const FrameStamps& stamps, const FramePlan& plan, std::string_v
     const auto same = [&](double time) { return time == stamps.time.front(); };
     if (std::all_of(stamps.time.begin(), stamps.time.end(), same)) {
         throw Error(
-            "{}: time stands still at {} s; remove that column and give `frame_rate`, or mend the stamps",
+            "{}: time stands still at {} s; remove that column and give `frame_rate`, or mend the "
+            "stamps",
             source, stamps.time.front());
     }
     if (std::is_sorted(stamps.time.rbegin(), stamps.time.rend())) {

@@ -78,7 +78,8 @@ std::vector<Vec3d> HeldPaths::driven_path(std::size_t held, double frame_interva
 }
 
 Handles HeldPaths::handles(double frame_interval, bool smooth,
-                           const std::function<std::string(int)>& label, RecordingReport& report) const
+                           const std::function<std::string(int)>& label,
+                           RecordingReport& report) const
 {
     Handles handles;
     handles.particles = landmarks_;

@@ -31,8 +31,8 @@ struct PointLayout {
     std::string label(int landmark) const;  // its name in the file, or its number there
 };
 
-// Decides by the options, what the first recording says of itself, and samples of all of them. Throws
-// Error with a message of its own for whatever does not fit.
+// Decides by the options, what the first recording says of itself, and samples of all of them.
+// Throws Error with a message of its own for whatever does not fit.
 PointLayout lay_out(const std::vector<RecordingScan>& scans, const ImportOptions& options);
 
 // The landmarks that names stand for, each once.

@@ -23,7 +23,7 @@ double residual(const Vec3d& before, const Vec3d& now, const Vec3d& after)
 }  // namespace
 
 void add_residuals(const PointFrame& before, const PointFrame& now, const PointFrame& after,
-                 std::vector<double>& to)
+                   std::vector<double>& to)
 {
     for (std::size_t p = 0; p < now.size(); ++p) {
         if (seen_in_all(before, now, after, p)) to.push_back(residual(before[p], now[p], after[p]));

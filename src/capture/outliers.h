@@ -10,7 +10,7 @@ namespace springtime {
 // How far points are from the middle between the frames before and after, where all three show
 // them. [m]
 void add_residuals(const PointFrame& before, const PointFrame& now, const PointFrame& after,
-                 std::vector<double>& to);
+                   std::vector<double>& to);
 
 // Points that cannot be where they were seen, by two rules. In time: a point is off the middle
 // between the frames before and after by more than 8 times what most are, a fifth of the distance

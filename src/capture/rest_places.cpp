@@ -116,7 +116,8 @@ RestShape rest_mesh(const PointLayout& layout, const TrackInfo& info, const fs::
     return shape;
 }
 
-RestShape rest_frame(const PointLayout& layout, const RecordingScan& first, const ImportOptions& options)
+RestShape rest_frame(const PointLayout& layout, const RecordingScan& first,
+                     const ImportOptions& options)
 {
     const std::string& source = first.info.source;
     if (first.rest_frame.empty() && options.rest_frame) {
@@ -198,7 +199,8 @@ void scale_layout(PointLayout& layout, const Layout& flat, const RestUnit& unit,
 void lay_shape(PointLayout& layout, const std::vector<RecordingScan>& scans,
                const std::vector<PointFrame>& samples, const ImportOptions& options)
 {
-    constexpr double kUnclear = 0.03;  // sides of noisy layouts differ by 2 % from recording to recording
+    constexpr double kUnclear =
+        0.03;  // sides of noisy layouts differ by 2 % from recording to recording
     const RecordingScan& first = scans.front();
     const bool mesh = !options.rest.empty();
     const RestShape shape =
@@ -221,7 +223,8 @@ void lay_shape(PointLayout& layout, const std::vector<RecordingScan>& scans,
                               : fmt::format("frame {}, laid out flat", first.rest_frame_number);
     if (mesh || flat.margin > kUnclear) return;
     layout.warnings.push_back(
-        "the first points lie so close to the middle of the sheet that other recordings may come out "
+        "the first points lie so close to the middle of the sheet that other recordings may come "
+        "out "
         "turned over; import them with `rest` and the motion file of this one");
 }
 

@@ -38,18 +38,19 @@ struct RecordingScan {
     FrameStamps stamps;               // of the frames that are wanted
     std::vector<std::size_t> seen;    // in how many frames, of every kept point
     std::vector<PointFrame> samples;  // a few frames, evenly spread
-    std::vector<double> residuals;      // see add_residuals(), near the samples
+    std::vector<double> residuals;    // see add_residuals(), near the samples
     PointFrame rest_frame;            // what is to be laid out flat, or nothing
     std::size_t rest_frame_number = 0;
 };
 
 // The points of a recording in the order of `names`, where these are theirs.
-std::unique_ptr<TrackReader> open_recording(const Recording& recording, const ImportOptions& options,
-                                       const std::vector<std::string>& names);
+std::unique_ptr<TrackReader> open_recording(const Recording& recording,
+                                            const ImportOptions& options,
+                                            const std::vector<std::string>& names);
 
 // `names` are those of the first recording; none when it is this one.
 RecordingScan scan_recording(const Recording& recording, const ImportOptions& options,
-                   const std::vector<std::string>& names,
-                   const std::function<void(double share)>& progress);
+                             const std::vector<std::string>& names,
+                             const std::function<void(double share)>& progress);
 
 }  // namespace springtime

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "springtime/cloth.h"
 #include "geometry/polygon.h"
+#include "springtime/cloth.h"
 #include "springtime/error.h"
 
 namespace springtime {

@@ -300,8 +300,8 @@ void Trainer::fail(const BatchReader::Batch& batch)
     if (!substeps) {
         throw Failure(
             "train: iteration {}: the springs have become so stiff or overdamped that the cloth "
-            "needs "
-            "steps of {:.2g} s, and below {:.2g} s none are run; the last good checkpoint is kept. "
+            "needs steps of {:.2g} s, and below {:.2g} s none are run; the last good checkpoint is "
+            "kept. "
             "Lower the rates, or start from lower stiffness and damping",
             state_.iteration, safe_step(cloth, set_.step.environment), kShortestStep);
     }
