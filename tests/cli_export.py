@@ -13,7 +13,7 @@ class Exporting:
         before = sorted(self.folder.iterdir())
         for arguments, message in (
             (["m.h5"], "--to is required"),
-            (["m.h5", "--to", "fbx"], "--to 'fbx': unknown; there are csv, glb, mdd, npz, obj, pc2"),
+            (["m.h5", "--to", "fbx"], "csv, glb, mdd, npz, obj, pc2"),
             (["none.h5", "--to", "csv"], "none.h5: no such file"),
             (["empty", "--to", "csv"], "empty: a folder without cloth.json"),
             (["two.h5", "--to", "csv"], "two.h5: has 2 rollouts; say which with --rollout 0 to 1"),
@@ -22,7 +22,7 @@ class Exporting:
             (["gaps.h5", "--to", "mdd"], "mdd has no word for that: export csv or npz"),
             (["m.h5", "--to", "png"], "png holds the weight maps of a cloth, not motion"),
             (["m.h5", "--to", "csv", "--size", "64"], "is a motion, but --size is about pictures"),
-            (["m.h5", "--to", "csv", "--fps", "-3"], "--fps -3: frames per second must be positive"),
+            (["m.h5", "--to", "csv", "--fps", "-3"], "--fps: -3"),
             (["m.h5", "--to", "csv", "--from", "9"], "no frame from 9 s"),
             (["m.h5", "--to", "csv", "--layout", "round"], "--layout"),
             (["m.h5", "--to", "csv", "--out", "none/m.csv"], "there is no directory none"),
@@ -30,8 +30,8 @@ class Exporting:
             (["m.h5", "--to", "csv", "--out", "m.h5", "--overwrite"], "is read as well"),
             (["m.cloth.json", "--to", "mdd"], "mdd holds motion, and a cloth file has none"),
             (["m.cloth.json", "--to", "ply", "--fps", "20"], "is a cloth, but --fps is about motion"),
-            (["m.cloth.json", "--to", "png", "--size", "0"], "--size 0: 2 to 4096 pixels"),
-            (["m.cloth.json", "--to", "glb", "--color", "red"], "--color 'red': no such map"),
+            (["m.cloth.json", "--to", "png", "--size", "0"], "--size: 0"),
+            (["m.cloth.json", "--to", "glb", "--color", "red"], "--color: there is no map 'red'"),
         ):
             result = self.run_it("export", *arguments, code=2)
             self.assertIn(message, result.stderr)

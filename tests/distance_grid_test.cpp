@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "error_of.h"
-#include "geometry/distance_grid.h"
+#include "geometry/zero_surface.h"
 #include "solids.h"
 
 namespace springtime {

@@ -26,9 +26,9 @@ LANGUAGES = {"sh", "console", "text", "toml", "json", "python", "cpp", "cmake"}
 
 # Per verb: flag, the value when it is not given (None: leave it out), and the least value.
 WORK = {
-    "generate": [("--rollouts", "8", 4), ("--seconds", "8", 1), ("--grid", "32x32", 10),
+    "generate": [("--rollouts", "16", 4), ("--seconds", "8", 1), ("--grid", "32x32", 10),
                  ("--mesh", None, 10)],
-    "demo": [("--rollouts", "10", 4), ("--seconds", "6", 1), ("--grid", "16x16", 8)],
+    "demo": [("--seconds", "6", 1), ("--grid", "16x16", 8)],
     "import": [("--until", "8", 2)],
     "train": [("--grid", None, 10), ("--rounds", "4", 1), ("--stiffness-iterations", "128", 1),
               ("--damping-iterations", "64", 1)],

@@ -216,7 +216,7 @@ TEST(ExportFrames, InterpolationIsSaid)
     MotionExport options = export_to(ExportFormat::csv, folder / "m.csv");
     options.rate = 24;
     EXPECT_EQ(export_motion(small_motion(), options).remarks,
-              std::vector<std::string>{"24 frames/s are no whole part of the stored 50: positions "
+              std::vector<std::string>{"24 frames/s do not divide the stored 50: positions "
                                        "are interpolated linearly between stored frames"});
 }
 

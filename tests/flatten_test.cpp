@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "core/random.h"
 #include "error_of.h"
 
 namespace springtime {
@@ -39,6 +41,34 @@ double worst_distance(const Layout& layout)
         }
     }
     return worst;
+}
+
+// Every point with those that come first when all others are sorted by distance.
+TEST(NearestLinks, AreThoseOfASort)
+{
+    Random random(7);
+    std::vector<Vec3d> points;
+    for (int i = 0; i < 300; ++i) {
+        points.push_back(
+            {random.uniform(), 0.2 * random.uniform(), std::floor(5 * random.uniform())});
+    }
+    for (int i = 0; i < 5; ++i) points.push_back(points[i]);  // at the same place
+    std::vector<Link> expected;
+    for (int i = 0; i < int(points.size()); ++i) {
+        std::vector<std::pair<double, int>> others;
+        for (int j = 0; j < int(points.size()); ++j) {
+            const Vec3d way = points[i] - points[j];
+            if (j != i) others.emplace_back(dot(way, way), j);
+        }
+        std::sort(others.begin(), others.end());
+        for (int k = 0; k < 6; ++k) {
+            expected.push_back({std::min(i, others[k].second), std::max(i, others[k].second)});
+        }
+    }
+    std::sort(expected.begin(), expected.end());
+    expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
+    EXPECT_EQ(nearest_links(points, 6), expected);
+    EXPECT_EQ(nearest_links({{0, 0, 0}, {1, 0, 0}}, 6), (std::vector<Link>{{0, 1}}));
 }
 
 TEST(FlattenMesh, LevelSheetKeepsItsPlace)

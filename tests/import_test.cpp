@@ -470,7 +470,7 @@ TEST_F(Import, PointsOfFurtherTakesAreMatchedByName)
         return import_motion({folder / "a.csv", folder / second}, folder / "motion.h5",
                              board_options());
     };
-    expect_has(error_of([&] { import("c.csv"); }), "its points are named otherwise");
+    expect_has(error_of([&] { import("c.csv"); }), "c.csv: its points have other names");
     import("b.csv");
     const Rollout moved = MotionReader(folder / "motion.h5").read(1);
     for (int p = 0; p < kRows * kCols; ++p) EXPECT_LT(off(moved, 30, p, 0.5), 1e-6) << p;

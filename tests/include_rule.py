@@ -33,7 +33,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 # Foreign headers -> folders that may include them. What is not listed here may be included everywhere.
 FOREIGN = {
     re.compile(r"Eigen/"): {"motion", "learn"},
-    re.compile(r"(nlohmann|toml\+\+|boost)/"): {"formats", "apps", "experiments"},
+    re.compile(r"(nlohmann|toml\+\+)/"): {"formats", "apps", "experiments"},
     re.compile(r"(hdf5|H5\w+|png|zip)\.h$"): {"formats"},
     re.compile(r"CLI/"): {"apps"},
 }

@@ -154,14 +154,13 @@ TEST_F(PngTest, WhatIsWrittenIsReadBack)
 TEST_F(PngTest, WriteErrors)
 {
     const Picture picture{1, 1, {1, 2, 3}};
-    EXPECT_EQ(error_of([&] { write_png(path("none/a.png"), picture); }),
-              path("none/a.png") +
-                  ".part: cannot be written (No such file or directory); give a "
-                  "path in a folder that exists and has room left");
+    EXPECT_TRUE(error_of([&] {
+                    write_png(path("none/a.png"), picture);
+                }).starts_with(path("none/a.png") + ": there is no directory " + path("none")));
     fs::create_directories(path("full.png/inside"));
-    EXPECT_EQ(error_of([&] { write_png(path("full.png"), picture); }),
-              path("full.png") + ".part: cannot be renamed to " + path("full.png") +
-                  " (Is a directory); give a path that is no folder");
+    EXPECT_TRUE(error_of([&] {
+                    write_png(path("full.png"), picture);
+                }).starts_with(path("full.png") + ": is a directory"));
     EXPECT_EQ(error_of([&] {
                   write_png(path("a.png"), Picture{2, 1, {1, 2, 3}});
               }),

@@ -122,7 +122,7 @@ TEST_F(PointCache, MddErrors)
         ": 87 bytes, but its 2 frames of 3 points need 88; it was cut short, copy it or export "
         "it again");
     EXPECT_EQ(fault("a.mdd", good + "x"),
-              ": 89 bytes, but its 2 frames of 3 points need 88; something follows that is no "
+              ": 89 bytes, but its 2 frames of 3 points need 88; something follows that is not a "
               "frame, export it again");
     EXPECT_EQ(fault("a.mdd", mdd(0, 3, {}, {})),
               ": says 0 frames of 3 points; at least one of each is needed; is it an MDD file?");
@@ -154,7 +154,7 @@ TEST_F(PointCache, Pc2Errors)
               ": 100 bytes, but its 3 frames of 2 points need 104; it was cut short, copy it or "
               "export it again");
     EXPECT_EQ(fault("a.pc2", good + "xy"),
-              ": 106 bytes, but its 3 frames of 2 points need 104; something follows that is no "
+              ": 106 bytes, but its 3 frames of 2 points need 104; something follows that is not a "
               "frame, export it again");
     EXPECT_EQ(fault("a.pc2", pc2(1, 2, 1, 0, {})),
               ": says 0 frames of 2 points; at least one of each is needed; is it a PC2 file?");

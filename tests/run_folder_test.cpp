@@ -174,7 +174,7 @@ TEST_F(RunFolderCreate, ConfigNeedsARun)
 {
     EXPECT_EQ(error_of([&] { run.config(); }),
               run.path().string() +
-                  ": holds no run, for there is no config.toml; name the folder of a run");
+                  ": holds no run: there is no config.toml; name the folder of a run");
 }
 
 // ---- Log

@@ -78,7 +78,7 @@ TEST(Substeps, AreTheSafeNumberRoundedUp)
 {
     const Environment environment;
     int different = 0;
-    for (const double k : {1.0, 10.0, 50.0, 100.0, 300.0, 1000.0}) {
+    for (const double k : {1.0, 10.0, 50.0, 100.0, 300.0, 500.0, 1000.0, 2000.0}) {
         const Cloth cloth = handkerchief(k, 0.01);
         const int safe = stable_substeps(cloth, environment, 1e-3);
         const int taken = *laddered_substeps(cloth, environment, 1e-3);

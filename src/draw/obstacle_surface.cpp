@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/distance_grid.h"
 #include "geometry/mesh_geometry.h"
+#include "geometry/zero_surface.h"
 #include "sim/obstacle_placement.h"
 
 namespace springtime {

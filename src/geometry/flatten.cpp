@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nanoflann.hpp>
 #include <queue>
 #include <utility>
 
@@ -22,30 +21,6 @@ double distance_of(const SheetPoint& a, const SheetPoint& b)
 {
     return std::hypot(b.u - a.u, b.v - a.v);
 }
-
-// Sorted ends, each once.
-std::vector<Link> tidied(std::vector<Link> links)
-{
-    for (Link& link : links) {
-        if (link[0] > link[1]) std::swap(link[0], link[1]);
-    }
-    std::sort(links.begin(), links.end());
-    links.erase(std::unique(links.begin(), links.end()), links.end());
-    return links;
-}
-
-// Points as nanoflann wants to see them.
-struct Cloud {
-    const std::vector<Vec3d>& points;
-
-    std::size_t kdtree_get_point_count() const { return points.size(); }
-    double kdtree_get_pt(std::size_t i, std::size_t axis) const { return points[i][int(axis)]; }
-    template <class Box>
-    bool kdtree_get_bbox(Box&) const
-    {
-        return false;
-    }
-};
 
 // ---- Distances along the sheet ----
 
@@ -304,34 +279,6 @@ void check_links(const std::vector<Vec3d>& points, const std::vector<Link>& link
 }
 
 }  // namespace
-
-std::vector<Link> nearest_links(const std::vector<Vec3d>& points, int count)
-{
-    using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<double, Cloud>,
-                                                     Cloud, 3, std::size_t>;
-    const Cloud cloud{points};
-    const Tree tree(3, cloud);
-    std::vector<Link> links;
-    std::vector<std::size_t> found(std::size_t(count) + 1);  // the point itself is among them
-    std::vector<double> squared(found.size());
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const std::size_t n =
-            tree.knnSearch(&points[i].x, found.size(), found.data(), squared.data());
-        for (std::size_t j = 0; j < n; ++j) {
-            if (found[j] != i) links.push_back({int(i), int(found[j])});
-        }
-    }
-    return tidied(links);
-}
-
-std::vector<Link> triangle_links(const std::vector<std::array<int, 3>>& triangles)
-{
-    std::vector<Link> links;
-    for (const auto& [a, b, c] : triangles) {
-        links.insert(links.end(), {Link{a, b}, Link{b, c}, Link{c, a}});
-    }
-    return tidied(links);
-}
 
 Layout flatten(const std::vector<Vec3d>& points, const std::vector<Link>& links,
                std::string_view source)

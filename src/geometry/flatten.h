@@ -1,19 +1,12 @@
 #pragma once
 
-#include <array>
 #include <string_view>
 #include <vector>
 
+#include "geometry/neighbours.h"
 #include "springtime/vec3.h"
 
 namespace springtime {
-
-// Two points whose distance is known, one after the other.
-using Link = std::array<int, 2>;
-
-// Every point with its nearest ones in space, `count` each.
-std::vector<Link> nearest_links(const std::vector<Vec3d>& points, int count);
-std::vector<Link> triangle_links(const std::vector<std::array<int, 3>>& triangles);
 
 // A surface laid out in the plane, its smallest rectangle upright at the origin.
 struct Layout {
