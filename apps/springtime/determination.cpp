@@ -106,11 +106,9 @@ Result unseen_result(const Cloth& cloth, const std::vector<bool>& held)
 std::vector<Experiment> ranked_experiments(const Cloth& cloth, const DesignOptions& options,
                                            const CommonOptions& common)
 {
-    ProgressBar bar("experiments", "percent", common.quiet);
     DesignOptions design = options;
     design.threads = common.threads;
-    return rank_experiments(cloth, design,
-                            [&](double share) { return bar.show(100 * share, 100); });
+    return rank_experiments(cloth, design, show_progress(common.quiet));
 }
 
 Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking)

@@ -44,19 +44,17 @@ auto naming(const std::string& file, Work work)
 }
 
 MotionError run_cloth(const EvaluateArguments& arguments, const std::string& file,
-                      const Cloth& cloth, const MotionSource& motion)
+                      const Cloth& cloth, const Motion& motion)
 {
     const Device device = device_named(arguments.common.device);
     const std::string otherwise = motion.header.captured ? "auto" : "1";
     const int substeps =
         substeps_from(arguments.substeps == "motion" ? otherwise : arguments.substeps, cloth,
                       motion.header.environment, motion.header.dt, arguments.common.quiet);
-    ProgressBar bar("evaluate " + fs::path(file).filename().string(), "frames",
-                    arguments.common.quiet);
+    const std::string label = "evaluate " + fs::path(file).filename().string();
     return naming(file, [&] {
-        return surrogate_error(
-            cloth, motion, device, arguments.common.threads,
-            [&](double done, double total) { return bar.show(done, total); }, substeps);
+        return surrogate_error(cloth, motion, device, arguments.common.threads,
+                               show_progress(arguments.common.quiet, label), substeps);
     });
 }
 
@@ -69,7 +67,7 @@ bool same_file(const fs::path& a, const fs::path& b)
 }
 
 MotionError run_homogeneous(const EvaluateArguments& arguments, const std::string& file,
-                            const Cloth& cloth, const MotionSource& motion)
+                            const Cloth& cloth, const Motion& motion)
 {
     const Cloth network = read_cloth(file);
     if (network.particle_count() != cloth.particle_count()) {
@@ -80,8 +78,8 @@ MotionError run_homogeneous(const EvaluateArguments& arguments, const std::strin
 }
 
 // The one that the user names must be usable; one that merely lies there may be ignored.
-void add_homogeneous(const EvaluateArguments& arguments, const Cloth& cloth,
-                     const MotionSource& motion, Evaluation& result)
+void add_homogeneous(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion,
+                     Evaluation& result)
 {
     if (!arguments.homogeneous.empty()) {
         result.homogeneous = run_homogeneous(arguments, arguments.homogeneous, cloth, motion);
@@ -100,8 +98,9 @@ void add_homogeneous(const EvaluateArguments& arguments, const Cloth& cloth,
     }
     try {
         result.homogeneous = run_homogeneous(arguments, beside.string(), cloth, motion);
+    } catch (const Cancelled&) {
+        throw;
     } catch (const std::runtime_error& error) {
-        if (interrupted()) throw;
         result.remarks.push_back(
             fmt::format("no homogeneous network to compare with: {}", error.what()));
     }
@@ -120,8 +119,7 @@ void add_warnings(Evaluation& result)
     if (result.homogeneous) compare(*result.homogeneous, "the homogeneous network");
 }
 
-Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth,
-                    const MotionSource& motion)
+Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion)
 {
     Evaluation result;
     if (!arguments.truth.empty()) {

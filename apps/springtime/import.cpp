@@ -128,12 +128,8 @@ int run_import(const ImportArguments& arguments)
             throw Error("--out {}: is read as well; give another name", arguments.out);
         }
     }
-    const ImportReport report = [&] {
-        ProgressBar bar("import", "passes", arguments.common.quiet);
-        return import_motion(
-            files, arguments.out, options,
-            Progress([&](const ProgressUpdate& now) { return bar.show(now.done, now.total); }));
-    }();
+    const ImportReport report =
+        import_motion(files, arguments.out, options, show_progress(arguments.common.quiet));
     print(arguments.common, import_result(report, arguments.out));
     for (const std::string& text : report.warnings) {
         note(arguments.common, "warning: " + with_flags(text));

@@ -287,11 +287,11 @@ MotionRanges ranges_of(const MotionReader& motion, const InspectArguments& argum
     const std::size_t count = motion.rollout_count();
     for (std::size_t r = 0; r < count; ++r) ranges.frames.add(double(motion.frame_count(r)));
     const std::size_t reads = arguments.full ? count : std::min(count, kSample);
-    ProgressBar bar("inspect", "rollouts", arguments.common.quiet);
+    const Progress progress = show_progress(arguments.common.quiet);
     for (std::size_t i = 0; i < reads; ++i) {
         const std::size_t number = i * count / reads;
         add_rollout(ranges, motion.read(number), number);
-        if (!bar.show(double(i + 1), double(reads))) throw Failure("interrupted");
+        progress.report({"inspect", double(i + 1), double(reads), "rollouts", {}});
     }
     return ranges;
 }

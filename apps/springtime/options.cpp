@@ -303,9 +303,9 @@ MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, in
     return header;
 }
 
-MotionSource source_of(const MotionReader& reader)
+Motion source_of(const MotionReader& reader)
 {
-    MotionSource source;
+    Motion source;
     source.header = reader.header();
     for (std::size_t r = 0; r < reader.rollout_count(); ++r) {
         source.frame_counts.push_back(reader.frame_count(r));
@@ -314,14 +314,6 @@ MotionSource source_of(const MotionReader& reader)
         return reader.read(rollout, first, count);
     };
     return source;
-}
-
-MotionSource lesson_of(const MotionReader& reader)
-{
-    const MotionSource source = source_of(reader);
-    const bool alone = source.frame_counts.size() == 1;
-    const std::size_t pieces = alone || source.header.captured ? pieces_of_a_take(source) : 1;
-    return pieces > 1 ? cut_into_pieces(source, pieces) : source;
 }
 
 void note(const CommonOptions& options, const std::string& text)

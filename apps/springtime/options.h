@@ -103,10 +103,7 @@ MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, in
                         std::uint64_t seed, int rollouts, std::string config);
 
 // A motion file as the library likes to read it; the reader must outlive it.
-MotionSource source_of(const MotionReader& reader);
-// The same for learning: a single rollout, and few captured ones, are cut into pieces, so that some
-// can be left out for validation.
-MotionSource lesson_of(const MotionReader& reader);
+Motion source_of(const MotionReader& reader);
 
 void note(const CommonOptions& options, const std::string& text);  // to standard error
 

@@ -150,7 +150,7 @@ Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
     if (!arguments.pins.empty() || !arguments.handles.empty()) {
         start.handles = named_handles(arguments, cloth, start.state);
     }
-    if (start.observed) calm(start.state, cloth, start.handles.particles);
+    if (start.observed) project_onto_rest_lengths(start.state, cloth, start.handles.particles);
     start.environment = environment_from(arguments.environment, start.environment);
     start.dt = arguments.dt.value_or(start.dt);
     return start;
@@ -209,7 +209,7 @@ Result result_of(const SimulateArguments& arguments, const Simulation& simulatio
     result.add("largest_speed", speeds.largest, "m/s").label("largest speed at the end");
     if (arguments.until_rest) {
         result.add("settled", recording.settled);
-        if (!recording.settled && !recording.stopped) {
+        if (!recording.settled) {
             result.say(
                 fmt::format("an rms speed of {:.2g} m/s counts as rest: raise --seconds or "
                             "--rest-speed",
@@ -274,13 +274,14 @@ int run_simulate(const SimulateArguments& arguments)
     check_clear(start.state, start.handles, options.obstacles);
     Simulation simulation(cloth, start.state, start.handles, options);
     const auto begin = std::chrono::steady_clock::now();
-    const Recording recording = [&] {
-        ProgressBar bar("simulate", "frames", arguments.common.quiet);
-        return record(
-            simulation, std::size_t(frames) + 1, stride,
-            [&](double done, double total) { return bar.show(done, total); },
-            rest_from(arguments, cloth));
-    }();
+    Recording recording;
+    bool cancelled = false;
+    try {
+        record(simulation, std::size_t(frames) + 1, stride, recording,
+               show_progress(arguments.common.quiet), rest_from(arguments, cloth));
+    } catch (const Cancelled&) {  // the frames so far are kept
+        cancelled = true;
+    }
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     write_rollout(arguments, header, recording.rollout);
@@ -295,7 +296,7 @@ int run_simulate(const SimulateArguments& arguments)
                       arguments.out);
     }
     print(arguments.common, result_of(arguments, simulation, recording, wall));
-    if (!recording.stopped) return kDone;
+    if (!cancelled) return kDone;
     fmt::print(stderr, "springtime: interrupted; the frames so far are in {}\n", arguments.out);
     return kFailed;
 }

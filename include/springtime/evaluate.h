@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "springtime/cloth.h"
-#include "springtime/generate.h"
+#include "springtime/error.h"
 #include "springtime/motion.h"
 
 namespace springtime {
@@ -25,13 +25,13 @@ struct MotionError {
 // particles. A rollout in which it blows up is a Failure that names it. The environment, step and
 // stride are those of the motion; each step may be cut into sub-steps, for a cloth that needs
 // shorter ones than the source.
-MotionError surrogate_error(const Cloth& surrogate, const MotionSource& motion, Device device,
-                            int threads, const ProgressHook& progress, int substeps = 1);
+MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
+                            int threads, const Progress& progress = {}, int substeps = 1);
 
 // What needs no model, compared at the surrogate's particles: nothing moves; and the first shape
 // moves along with the mean displacement of its handles.
-MotionError static_error(const Cloth& surrogate, const MotionSource& motion);
-MotionError handles_error(const Cloth& surrogate, const MotionSource& motion);
+MotionError static_error(const Cloth& surrogate, const Motion& motion);
+MotionError handles_error(const Cloth& surrogate, const Motion& motion);
 
 // Root mean squared difference of one parameter of two cloths, over all elements and by family.
 struct ParameterError {

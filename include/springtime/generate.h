@@ -5,26 +5,26 @@
 #include <optional>
 #include <vector>
 
+#include "springtime/error.h"
 #include "springtime/motion.h"
 #include "springtime/simulation.h"
 
 namespace springtime {
 
-// Told how much is done; returns false to stop.
-using ProgressHook = std::function<bool(double done, double total)>;
-
-// What a run left behind. When it blew up or was stopped, the frames before that are there.
+// What a run left behind. When it blew up or was cancelled, the frames before that are there.
 struct Recording {
     Rollout rollout;
     std::optional<StepReport> blow_up;
-    bool stopped = false;
     bool settled = false;  // only when it was watched
 };
 
 // Advances the simulation and keeps every stride-th step, the present state included. With a rest
-// rule it ends early, once the cloth has settled and all paths have ended.
+// rule it ends early, once the cloth has settled and all paths have ended. When it is cancelled,
+// `recording` has the frames so far.
+void record(Simulation& simulation, std::size_t frames, int stride, Recording& recording,
+            const Progress& progress = {}, const std::optional<RestRule>& rest = {});
 Recording record(Simulation& simulation, std::size_t frames, int stride,
-                 const ProgressHook& progress, const std::optional<RestRule>& rest = {});
+                 const Progress& progress = {}, const std::optional<RestRule>& rest = {});
 
 // Falling rollouts: the flat sheet in a random orientation, held at random anchors.
 struct GenerateOptions {
@@ -61,9 +61,10 @@ struct RolloutStart {
 RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, int index);
 
 // Simulates rollouts first .. options.rollouts - 1. The result does not depend on the number of
-// threads. Returns false when the hook stopped it. Throws Failure when a rollout blows up.
-bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
-              const RolloutSink& sink, const ProgressHook& progress);
+// threads. When it is cancelled, the sink has had the rollouts that were finished. Throws Failure
+// when a rollout blows up.
+void generate(const Cloth& cloth, const GenerateOptions& options, int first,
+              const RolloutSink& sink, const Progress& progress = {});
 
 // How a camera sees a motion.
 struct ObserveOptions {

@@ -2,12 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "springtime/cloth.h"
-#include "springtime/generate.h"
+#include "springtime/error.h"
 #include "springtime/motion.h"
 #include "springtime/simulation.h"
 
@@ -39,9 +39,9 @@ struct IdentifyOptions {
     SpringLaw law;
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
-    double window = 0;       // half width of the test functions [s]; zero: chosen by validation
-    double prior = -1;       // weight of both; negative: chosen by validation, each for itself
-    bool iterative = false;  // conjugate gradients instead of a factorisation
+    std::optional<double> window;    // half width of the test functions [s]; else by validation
+    std::optional<double> prior;     // weight of both; else by validation, each for itself
+    bool iterative = false;          // conjugate gradients instead of a factorisation
     double validation_share = 0.05;  // of the rollouts, left out as in training
     std::uint64_t seed = 1;
     int threads = 0;
@@ -63,7 +63,7 @@ struct Identification {
     // White noise that matters, and no instruments against it: stiffness and damping come out too
     // low, and the standard errors do not know.
     bool biased = false;
-    double window = 0;  // [s]; zero for the force form
+    std::optional<double> window;  // [s]; the force form has none
     PriorWeights prior;
     NoiseEstimate noise;
     std::vector<int> unseen;      // springs the motion says nothing about: they have the prior
@@ -73,10 +73,9 @@ struct Identification {
     double seconds = 0;
 };
 
-// Throws Error on motion that cannot be identified from. `keep_going` is asked now and then with
-// the share that is done; when it says no, Failure is thrown.
-Identification identify(const MotionSource& motion, const IdentifyOptions& options,
-                        const std::function<bool(double share)>& keep_going = {});
+// Throws Error on motion that cannot be identified from.
+Identification identify(const Motion& motion, const IdentifyOptions& options,
+                        const Progress& progress = {});
 
 // How well the springs of an identified cloth are known. Error is thrown for a cloth without
 // standard errors.
@@ -103,6 +102,9 @@ struct ErrorSummary {
 // `errors` must not be empty.
 ErrorSummary summary_of(const std::vector<double>& errors);
 
+// The median of the standard errors of a kind of parameter that are finite; NaN where none is.
+double median_error(const Identification& found, int kind);
+
 // The median over the springs whose middle lies in each cell of the flat sheet, row by row from the
 // north-west: infinite where more than half are unseen, NaN where there are none.
 std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& errors,
@@ -112,7 +114,7 @@ std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& err
 std::vector<int> unseen_springs(const Cloth& cloth);
 
 // For every particle whether it is a handle in all rollouts of a motion.
-std::vector<bool> held_throughout(const Cloth& cloth, const MotionSource& motion);
+std::vector<bool> held_throughout(const Cloth& cloth, const Motion& motion);
 
 // A motion that could be recorded next: the cloth falls from the flat sheet while some of it is
 // held.
@@ -138,10 +140,9 @@ struct DesignOptions {
 // these particles are pinned. What is known are known_errors(), each for itself. Noise is taken to
 // be what it was, and every frame to count: where filtering takes the quick part of the motion
 // away, this promises too much. An experiment that blows up is left out.
-// Does not depend on the number of threads. `keep_going` is asked now and then with the share that
-// is done; when it says no, Failure is thrown. Throws Error for a cloth without standard errors,
-// or without the noise that they come from.
+// Does not depend on the number of threads. Throws Error for a cloth without standard errors, or
+// without the noise that they come from.
 std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions& options,
-                                         const std::function<bool(double share)>& keep_going = {});
+                                         const Progress& progress = {});
 
 }  // namespace springtime

@@ -58,35 +58,71 @@ struct Rollout {
     // was seen; a moving handle is on its path. Throws Error naming a landmark that no frame shows.
     State state(std::size_t frame, double frame_interval, double dt = 0) const;
     State state(std::size_t frame, const MotionHeader& header) const;
+    // Frames [first, first + count). Times count from the first of them.
+    Rollout frames(std::size_t first, std::size_t count, double frame_interval) const;
 };
 
-// A motion that is read piece by piece, so that it may be larger than memory. It is only ever read
-// by one thread at a time.
-struct MotionSource {
+// What arrays of positions alone do not say.
+struct CaptureOptions {
+    Environment environment{};
+    std::vector<int> pinned{};  // landmarks that are held fast
+    // Landmarks that are held and moved: their observed paths are prescribed, on straight lines
+    // through gaps.
+    std::vector<int> driven{};
+    double longest_step = 1e-3;  // [s]; dt is the longest whole part of a frame below it
+};
+
+// Landmarks over time, with all that is known beside them: the input of learning. It lies in memory
+// or is read segment by segment, so that it may be larger than memory. It is only ever read by one
+// thread at a time.
+struct Motion {
     MotionHeader header;
     std::vector<std::size_t> frame_counts;  // of every rollout
+    // Frames [first, first + count) of a rollout. Times count from the first of them.
     std::function<Rollout(std::size_t rollout, std::size_t first, std::size_t count)> read;
+
+    std::size_t rollout_count() const { return frame_counts.size(); }
+
+    static Motion from_rollouts(const MotionHeader& header, std::vector<Rollout> rollouts);
+
+    // Captured motion. `positions` is frames x landmarks x 3 [m], NaN where a landmark is not seen;
+    // of several recordings one array each. It is copied. Throws Error naming the field that is
+    // wrong.
+    static Motion from_arrays(const Sheet& sheet, const std::vector<SheetPoint>& rest,
+                              double frames_per_second, std::span<const float> positions,
+                              const CaptureOptions& options = {});
+    static Motion from_arrays(const Sheet& sheet, const std::vector<SheetPoint>& rest,
+                              double frames_per_second, std::span<const double> positions,
+                              const CaptureOptions& options = {});
+    static Motion from_arrays(const Sheet& sheet, const std::vector<SheetPoint>& rest,
+                              double frames_per_second,
+                              const std::vector<std::span<const float>>& recordings,
+                              const CaptureOptions& options = {});
+    static Motion from_arrays(const Sheet& sheet, const std::vector<SheetPoint>& rest,
+                              double frames_per_second,
+                              const std::vector<std::span<const double>>& recordings,
+                              const CaptureOptions& options = {});
 };
 
 // What motion that was observed, not made, needs before it can be learned from.
 
-// The motion with every rollout cut into that many pieces of about the same length, each a rollout
-// that knows nothing of the others; no frame is in two of them. Nothing is copied: what the motion
-// reads from must outlive it. Throws Error when there are fewer than two frames for each.
-MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces);
+// The motion with every rollout cut into that many segments of about the same length, each a
+// rollout that knows nothing of the others; no frame is in two of them. Nothing is copied: what the
+// motion reads from must outlive it. Throws Error when there are fewer than two frames for each.
+Motion cut_into_segments(const Motion& motion, std::size_t segments);
 
-// Pieces to cut each of a few rollouts into, so that leaving one out costs little: as many as make
-// five of all of them and leave a second in each; of a single rollout half a second, and two at
-// least.
-std::size_t pieces_of_a_take(const MotionSource& motion);
+// Segments to cut each of a few rollouts into, so that leaving one out costs little: as many as
+// make five of all of them and leave a second in each; of a single rollout half a second, and two
+// at least.
+std::size_t segment_count(const Motion& motion);
 
 // Takes out of observed positions what noise has put into the springs. A millimetre of noise on
 // springs of 2 cm holds more energy than the sheet's weight, and a run that began with it would
-// shake itself apart, so that only the toughest cloths looked good. Some sweeps move the ends of
+// shake itself apart, so that only overdamped cloths looked good. Some sweeps move the ends of
 // structural and diagonal springs towards rest lengths. That evens out what neighbouring springs
 // disagree about; a stretch that they share stays, since the pulls from both sides cancel.
 // Velocities stay as they are. Handles are not moved.
-void calm(State& state, const Cloth& cloth, const std::vector<int>& handles);
+void project_onto_rest_lengths(State& state, const Cloth& cloth, const std::vector<int>& handles);
 
 // Rows and columns, when the points are a regular grid, given row by row from the north-west.
 std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest);
