@@ -128,6 +128,30 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
 // its stiffness against shear, and a scale.
 Picture draw_stiffness(const Cloth& cloth);
 
+// A cloth to be drawn beside others.
+struct DrawnCloth {
+    std::string title;
+    Cloth cloth;
+    std::vector<State> frames;  // not needed for the flat sheet
+};
+
+// Several cloths at the same times: a row for each, under one camera and in the colours of one
+// scale. All need the same number of frames, 1 to 8.
+Picture draw_frames(const std::vector<DrawnCloth>& cloths);
+
+// Several flat sheets side by side, in the colours of one scale. All are made of springs, or all of
+// triangles.
+Picture draw_stiffness(const std::vector<DrawnCloth>& cloths);
+
+// Curves over the same even steps, on a logarithmic scale; values that are not positive are left
+// out.
+struct DrawnCurve {
+    std::string title;
+    std::vector<double> values;
+};
+Picture draw_curves(const std::vector<DrawnCurve>& curves, double interval,
+                    const std::string& across, const std::string& up);
+
 // The flat sheet with every spring in the colour of the standard error of its stiffness, relative
 // to the stiffness; grey where the motion said nothing.
 Picture draw_determination(const Cloth& cloth);
