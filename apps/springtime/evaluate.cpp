@@ -6,6 +6,7 @@
 #include "config.h"
 #include "options.h"
 #include "progress.h"
+#include "replay.h"
 #include "springtime/evaluate.h"
 #include "verbs.h"
 
@@ -37,20 +38,25 @@ auto naming(const std::string& file, Work work)
     try {
         return work();
     } catch (const Error& error) {
-        throw Error("{}: {}", file, error.what());
+        throw Error(Field{error.field()}, "{}: {}", file, error.what());
     } catch (const Failure& failure) {
         throw Failure("{}: {}", file, failure.what());
     }
+}
+
+int substeps_for(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion,
+                 bool quiet)
+{
+    const std::string otherwise = motion.header.captured ? "auto" : "1";
+    return substeps_from(arguments.substeps == "motion" ? otherwise : arguments.substeps, cloth,
+                         motion.header.environment, motion.header.dt, quiet);
 }
 
 MotionError run_cloth(const EvaluateArguments& arguments, const std::string& file,
                       const Cloth& cloth, const Motion& motion)
 {
     const Device device = device_named(arguments.common.device);
-    const std::string otherwise = motion.header.captured ? "auto" : "1";
-    const int substeps =
-        substeps_from(arguments.substeps == "motion" ? otherwise : arguments.substeps, cloth,
-                      motion.header.environment, motion.header.dt, arguments.common.quiet);
+    const int substeps = substeps_for(arguments, cloth, motion, arguments.common.quiet);
     const std::string label = "evaluate " + fs::path(file).filename().string();
     return naming(file, [&] {
         return surrogate_error(cloth, motion, device, arguments.common.threads,
@@ -214,6 +220,35 @@ Result result_of(const EvaluateArguments& arguments, const Evaluation& found)
     return result;
 }
 
+// ---- Pictures ----
+
+fs::path beside(const std::string& out, const char* ending)
+{
+    return fs::path(out).replace_extension(ending);
+}
+
+// Beside the JSON file: the error over time, and motion and cloth at the same moments. What cannot
+// be drawn does not spoil the evaluation.
+void draw(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion,
+          const Evaluation& found)
+{
+    const MotionError& ours = found.surrogate;
+    std::vector<DrawnCurve> curves{{"this cloth", ours.over_time},
+                                   {"nothing moves", found.nothing_moves.over_time}};
+    if (found.homogeneous) curves.push_back({"homogeneous network", found.homogeneous->over_time});
+    try {
+        write_png(beside(arguments.out, ".error.png"),
+                  draw_curves(curves, found.frame_interval, "time [s]", "motion rmse [m]"));
+        const Replay replay{motion, 0, 5, device_named(arguments.common.device), arguments.motion};
+        write_png(beside(arguments.out, ".frames.png"),
+                  draw_frames({replay.of_motion("motion", cloth),
+                               replay.of_cloth("cloth", cloth,
+                                               substeps_for(arguments, cloth, motion, true))}));
+    } catch (const std::runtime_error& error) {
+        note(arguments.common, fmt::format("warning: not drawn: {}", error.what()));
+    }
+}
+
 // ---- The verb ----
 
 void check_out(const EvaluateArguments& arguments)
@@ -239,13 +274,15 @@ int run_evaluate(const EvaluateArguments& arguments)
 {
     check_out(arguments);
     const Cloth cloth = read_cloth(arguments.cloth);
-    const MotionReader reader(arguments.motion);
-    const Evaluation found = evaluate(arguments, cloth, source_of(reader));
+    const Motion motion = open_motion(arguments.motion);
+    const Evaluation found = evaluate(arguments, cloth, motion);
     const Result result = result_of(arguments, found);
     print(arguments.common, result);
     for (const std::string& text : found.remarks) note(arguments.common, text);
     for (const std::string& text : found.warnings) note(arguments.common, "warning: " + text);
-    if (!arguments.out.empty()) write_text(arguments.out, to_json(result, 2) + "\n");
+    if (arguments.out.empty()) return kDone;
+    write_text(arguments.out, to_json(result, 2) + "\n");
+    draw(arguments, cloth, motion, found);
     return kDone;
 }
 
@@ -274,7 +311,11 @@ Verb add_evaluate(CLI::App& root)
         "--substeps", arguments->substeps,
         "Steps of the cloth per time step of the motion: a number, auto for as many as are "
         "safe, or motion: 1 where the motion's own step is known, auto where it was captured");
-    flags.add("--out", arguments->out, "JSON file to write as well, or to replace").type("FILE");
+    flags
+        .add("--out", arguments->out,
+             "JSON file to write as well, or to replace, with pictures beside it: NAME.error.png "
+             "and NAME.frames.png")
+        .type("FILE");
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_evaluate(*arguments); }};
 }
