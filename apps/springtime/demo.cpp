@@ -102,14 +102,15 @@ int substeps_for(const Cloth& cloth, const Motion& motion)
 
 Result row_of(const MotionError& motion, const Cloth* cloth, const Cloth& source)
 {
-    Result stiffness, damping, row = Result::tree();
+    Result row = Result::tree();
+    for (const char* name : {"stiffness", "damping"}) row.add(std::string(name) + "_rmse", {});
     if (cloth) {
-        const ParameterError error = parameter_error(*cloth, source);
-        stiffness = error.stiffness;
-        damping = error.damping;
+        for (const ParameterError& error : parameter_errors(*cloth, source)) {
+            row.add(std::string(error.kind->name) + "_rmse", error.all,
+                    std::string(error.kind->unit))
+                .label(error.label);
+        }
     }
-    row.add("stiffness_rmse", stiffness, "N/m").label("stiffness");
-    row.add("damping_rmse", damping, "N s/m").label("damping");
     row.add("motion_rmse", motion.mean, "m").label("motion");
     return row;
 }
@@ -131,15 +132,15 @@ Result result_of(const DemoArguments& arguments, const Outcome& outcome)
     const double total = outcome.film_seconds + outcome.learn_seconds + outcome.compare_seconds;
     seconds.add("total", total, "s").label("in all");
     const fs::path folder = arguments.out;
-    result.label(fmt::format(
-        "A cloth of {} particles and {} springs was filmed {} times for {:.3g} s: {:.3g} frames a "
-        "second, {:.3g} mm of noise. Its springs were learned from that, and run on {} motions "
-        "that were never seen.",
-        outcome.source.particle_count(), outcome.source.springs.spring_count(), arguments.rollouts,
-        arguments.seconds, arguments.fps, 1000 * arguments.noise, arguments.test_rollouts));
+    result.label("a cloth whose springs are known, and what was learned of it from film");
     result.add("out", folder.string()).data_only();
-    result.add("particles", outcome.source.particle_count()).data_only();
-    result.add("springs", outcome.source.springs.spring_count()).data_only();
+    result.add("particles", outcome.source.particle_count());
+    result.add("springs", outcome.source.springs.spring_count());
+    result.add("rollouts", arguments.rollouts).label("rollouts filmed");
+    result.add("rollout_seconds", arguments.seconds, "s").label("length of each");
+    result.add("fps", arguments.fps).label("frames per second");
+    result.add("noise", 1000 * arguments.noise, "mm").label("noise of the camera");
+    result.add("test_rollouts", arguments.test_rollouts).label("rollouts never seen");
     result.add("summary", outcome.summary).data_only();
     result.add("errors", errors).label("errors (root mean square)");
     result.add("seconds", seconds).label("time taken");
