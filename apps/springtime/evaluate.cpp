@@ -21,16 +21,6 @@ struct EvaluateArguments {
     std::string cloth, motion, truth, homogeneous, out, substeps = "motion";
 };
 
-// All that is known of a cloth when it has been compared with a motion.
-struct Evaluation {
-    MotionError surrogate, nothing_moves, with_handles;
-    std::optional<MotionError> homogeneous;
-    std::vector<ParameterError> parameters;  // empty without a truth
-    std::size_t rollouts = 0, frames = 0;
-    double frame_interval = 0;  // [s]
-    std::vector<std::string> warnings, remarks;
-};
-
 // Puts the file in front of what the library says of the cloth in it.
 template <class Work>
 auto naming(const std::string& file, Work work)
@@ -112,19 +102,6 @@ void add_homogeneous(const EvaluateArguments& arguments, const Cloth& cloth, con
     }
 }
 
-void add_warnings(Evaluation& result)
-{
-    const auto compare = [&](const MotionError& baseline, const char* name) {
-        if (result.surrogate.mean < baseline.mean) return;
-        result.warnings.push_back(
-            fmt::format("this cloth is no better than {}: {:.4g} m against {:.4g} m", name,
-                        result.surrogate.mean, baseline.mean));
-    };
-    compare(result.nothing_moves, "a motion in which nothing moves");
-    compare(result.with_handles, "the first shape moved along with its handles");
-    if (result.homogeneous) compare(*result.homogeneous, "the homogeneous network");
-}
-
 Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion)
 {
     Evaluation result;
@@ -140,83 +117,6 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, cons
     result.nothing_moves = static_error(cloth, motion);
     result.with_handles = handles_error(cloth, motion);
     add_homogeneous(arguments, cloth, motion, result);
-    add_warnings(result);
-    return result;
-}
-
-// ---- The result ----
-
-Result brief(const MotionError& error)
-{
-    Result result = Result::tree();
-    result.add("mean", error.mean, "m");
-    result.add("std", error.std, "m");
-    return result;
-}
-
-Result result_of(const MotionError& error, double frame_interval)
-{
-    Result result = brief(error);
-    result.add("per_rollout", error.per_rollout, "m");
-    result.add("over_time", error.over_time, "m").along(frame_interval, "s");
-    result.add("frame_interval", frame_interval, "s").data_only();
-    result.label("motion RMSE");
-    return result;
-}
-
-Result by_family(const std::map<std::string, double>& errors, const std::string& unit)
-{
-    Result result = Result::tree();
-    for (const auto& [family, error] : errors) result.add(family, error, unit);
-    return result;
-}
-
-// Those of parameters that every spring has are there in any case: nothing without a truth.
-void add_parameters(Result& result, const std::vector<ParameterError>& errors)
-{
-    for (const ParameterKind& kind : parameter_kinds()) {
-        const bool always = kind.presence == ParameterPresence::always;
-        Result all, families, list = Result::list();
-        for (const ParameterError& error : errors) {
-            if (error.kind != &kind) continue;
-            all = error.all;
-            families = by_family(error.by_family, std::string(kind.unit));
-            list.push(error.all);
-        }
-        if (!kind.learned || (!always && all.is_nothing())) continue;
-        const bool ranges = kind.presence == ParameterPresence::per_range;
-        result.add(fmt::format("{}_rmse", kind.name), ranges ? list : all, std::string(kind.unit))
-            .label(fmt::format("{} RMSE{}", kind.label, ranges ? " by range of strain" : ""));
-        if (ranges) continue;
-        result.add(fmt::format("{}_rmse_by_family", kind.name), families)
-            .label(fmt::format("{} RMSE by family", kind.label));
-    }
-}
-
-Result result_of(const EvaluateArguments& arguments, const Evaluation& found)
-{
-    const double ours = found.surrogate.mean;
-    Result baselines = Result::tree(), times = Result::tree();
-    const auto compare = [&](const char* name, const char* label,
-                             const std::optional<MotionError>& error) {
-        baselines.add(name, error ? brief(*error) : Result()).label(label);
-        times.add(name, error && ours > 0 ? Result(error->mean / ours) : Result()).label(label);
-    };
-    compare("static", "nothing moves", found.nothing_moves);
-    compare("handles", "moves with handles", found.with_handles);
-    compare("homogeneous", "homogeneous network", found.homogeneous);
-    Result result = Result::tree();
-    result.label(fmt::format("{} on {}", arguments.cloth, arguments.motion));
-    result.add("cloth", arguments.cloth).data_only();
-    result.add("motion", arguments.motion).data_only();
-    result.add("rollouts", found.rollouts);
-    result.add("frames", found.frames);
-    result.add("motion_rmse", result_of(found.surrogate, found.frame_interval));
-    add_parameters(result, found.parameters);
-    result.add("baselines", baselines).label("motion RMSE of what needs no learning");
-    result.add("times_better", times).label("this cloth is better by a factor of");
-    result.add("warnings", found.warnings).data_only();
-    result.add("remarks", found.remarks).data_only();
     return result;
 }
 
@@ -276,10 +176,13 @@ int run_evaluate(const EvaluateArguments& arguments)
     const Cloth cloth = read_cloth(arguments.cloth);
     const Motion motion = open_motion(arguments.motion);
     const Evaluation found = evaluate(arguments, cloth, motion);
-    const Result result = result_of(arguments, found);
+    Result result = report_of(found);
+    result.label(fmt::format("{} on {}", arguments.cloth, arguments.motion));
+    result.add("cloth", arguments.cloth).data_only();
+    result.add("motion", arguments.motion).data_only();
     print(arguments.common, result);
     for (const std::string& text : found.remarks) note(arguments.common, text);
-    for (const std::string& text : found.warnings) note(arguments.common, "warning: " + text);
+    for (const std::string& text : warnings_of(found)) note(arguments.common, "warning: " + text);
     if (arguments.out.empty()) return kDone;
     write_text(arguments.out, to_json(result, 2) + "\n");
     draw(arguments, cloth, motion, found);

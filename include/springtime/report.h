@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/evaluate.h"
 #include "springtime/geometry.h"
+#include "springtime/identify.h"
+#include "springtime/motion.h"
 #include "springtime/obstacle.h"
 #include "springtime/simulation.h"
 
@@ -110,6 +113,21 @@ Result::Result(const std::vector<T>& values) : Result(list())
 std::string to_text(const Result& result);
 // In the order of the tree. Numbers that are not finite are null. Indented where `indent` is given.
 std::string to_json(const Result& result, std::optional<int> indent = {});
+
+// ---- Reports ----
+
+// Sheet, particles, and how the parameters are spread.
+Result report_of(const Cloth& cloth);
+// What a motion holds; the ranges of its numbers are over at most so many of its rollouts.
+Result report_of(const Motion& motion, std::size_t most_rollouts, const Progress& progress = {});
+// How closely a cloth follows a motion.
+Result report_of(const Evaluation& evaluation);
+// What could be recorded next, and what is known now; experiments as rank_experiments() has them.
+Result report_experiments(const Cloth& cloth, const std::vector<Experiment>& ranking);
+// How well an identified cloth is known. `held`: particles that are handles in all rollouts
+// (held_throughout); empty where that is not known.
+Result report_determination(const Cloth& cloth, const std::vector<bool>& held,
+                            const std::vector<Experiment>& ranking);
 
 // ---- Pictures ----
 

@@ -311,7 +311,7 @@ void note(const CommonOptions& options, const std::string& text)
 
 void print(const CommonOptions& options, const Result& result)
 {
-    fmt::print("{}", options.json ? to_json(result) + "\n" : to_text(result));
+    fmt::print("{}", options.json ? to_json(result) + "\n" : with_flags(to_text(result)));
 }
 
 }  // namespace springtime::app
