@@ -17,18 +17,18 @@ namespace springtime {
 namespace {
 
 template <class Values>
-struct Field {
+struct StoredField {
     const char* name;
     Values TrainState::*values;
 };
 
 // In the order of the file.
-constexpr std::array<Field<double>, 3> kScalars{{
+constexpr std::array<StoredField<double>, 3> kScalars{{
     {"stiffness_scale", &TrainState::stiffness_scale},
     {"damping_scale", &TrainState::damping_scale},
     {"best_validation", &TrainState::best_validation},
 }};
-constexpr std::array<Field<ParameterValues>, 4> kArrays{{
+constexpr std::array<StoredField<ParameterValues>, 4> kArrays{{
     {"parameters", &TrainState::parameters},
     {"mean", &TrainState::mean},
     {"square", &TrainState::square},
