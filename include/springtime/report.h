@@ -90,7 +90,14 @@ class Result {
     const Style& style() const { return style_; }
 
   private:
-    struct Children {
+    struct Children {  // its members are defined where Entry is complete
+        explicit Children(bool has_names);
+        Children(const Children&);
+        Children(Children&&) noexcept;
+        Children& operator=(const Children&);
+        Children& operator=(Children&&) noexcept;
+        ~Children();
+
         bool named = false;
         std::vector<Entry> entries;
     };

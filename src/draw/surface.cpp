@@ -78,7 +78,7 @@ void SurfacePainter::line(const SurfaceVertex& a, const SurfaceVertex& b, double
 
 void SurfacePainter::fill(const std::array<Corner, 3>& corners, const Look& look)
 {
-    const auto& [a, b, c] = corners;
+    const Corner &a = corners[0], &b = corners[1], &c = corners[2];
     const auto draw = [&](int x, int y, const std::array<double, 3>& weights) {
         // What is linear in space is linear on the screen only after division by depth.
         const double wa = weights[0] / a.depth, wb = weights[1] / b.depth,

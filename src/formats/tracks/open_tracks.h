@@ -28,16 +28,16 @@ std::unique_ptr<TrackReader> open_cache_tracks(const std::filesystem::path& path
 std::unique_ptr<TrackReader> open_mesh_tracks(const std::vector<std::filesystem::path>& frames);
 
 // What one reader reads: a file, or the files of a sequence in their order.
-using Recording = std::vector<std::filesystem::path>;
+using TrackFiles = std::vector<std::filesystem::path>;
 
 // Shares files out: OBJ and PLY files whose names differ by a number alone are one recording, in
 // the order of their numbers; every other file is one. A folder stands for the files in it that can
 // be read. Throws Error naming what does not exist, and folders without such files.
-std::vector<Recording> recordings_of(const std::vector<std::filesystem::path>& files);
+std::vector<TrackFiles> recordings_of(const std::vector<std::filesystem::path>& files);
 
 // Chooses by content, and by the ending of the name where the content is ambiguous. Throws Error
 // for formats that are known but not read, saying how to come from there.
-std::unique_ptr<TrackReader> open_tracks(const Recording& recording, const TrackHints& hints);
+std::unique_ptr<TrackReader> open_tracks(const TrackFiles& recording, const TrackHints& hints);
 
 // ---- Files whose names differ by a number: a0001.obj, a0002.obj and so on ----
 
