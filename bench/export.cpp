@@ -74,7 +74,7 @@ void measure_all(const fs::path& folder)
 
     const auto to_motion = [&](ExportFormat format) {
         const MotionReader reader(folder / "motion.h5");
-        MotionSource motion{reader.header(), {reader.frame_count(0)}, {}};
+        Motion motion{reader.header(), {reader.frame_count(0)}, {}};
         motion.read = [&](auto... place) { return reader.read(place...); };
         MotionExport how;
         how.format = format;

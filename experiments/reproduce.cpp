@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "generating.h"
+#include "progress.h"
 
 namespace springtime::app {
 
@@ -93,12 +94,14 @@ RunFolder open_run(const fs::path& path, const std::string& method, const Common
     return run;
 }
 
-TrainingOutcome finish_training(const fs::path& motion, const TrainOptions& options,
-                                const RunFolder& run, const CommonOptions& common)
+Learned learn_in(RunFolder run, const fs::path& motion, LearnOptions options,
+                 const CommonOptions& common)
 {
-    TrainingOutcome outcome = run_training(motion.string(), options, run, common);
-    if (!outcome.result.finished) throw Failure(kInterrupted);
-    return outcome;
+    options.seed = common.seed;
+    options.threads = common.threads;
+    options.device = device_named(common.device);
+    run.on_note = [&common](const std::string& text) { note(common, text); };
+    return learn(open_motion(motion), options, show_progress(common.quiet), &run);
 }
 
 }  // namespace springtime::app
@@ -128,7 +131,14 @@ Verb add_reproduce(CLI::App& root)
         .repeated()
         .type("FILE");
     add_common(flags, arguments->common);
-    return {flags, [arguments] { return run_reproduce(*arguments); }};
+    const auto run = [arguments] {
+        try {
+            return run_reproduce(*arguments);
+        } catch (const springtime::Cancelled&) {
+            throw springtime::Failure(kInterrupted);
+        }
+    };
+    return {flags, run};
 }
 
 }  // namespace

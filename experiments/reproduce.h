@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "options.h"
-#include "training.h"
+#include "springtime/evaluate.h"
+#include "springtime/generate.h"
+#include "springtime/learn.h"
 
 namespace springtime::app {
 
@@ -39,8 +41,8 @@ void make_motion(const std::filesystem::path& path, const Cloth& cloth, Generate
 RunFolder open_run(const std::filesystem::path& path, const std::string& method,
                    const CommonOptions& common);
 
-// run_training() that throws Failure when interrupted.
-TrainingOutcome finish_training(const std::filesystem::path& motion, const TrainOptions& options,
-                                const RunFolder& run, const CommonOptions& common);
+// learn() in a run folder, with a progress bar.
+Learned learn_in(RunFolder run, const std::filesystem::path& motion, LearnOptions options,
+                 const CommonOptions& common);
 
 }  // namespace springtime::app

@@ -3,9 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config.h"
-#include "identifying.h"
 #include "reproduce.h"
-#include "training.h"
 
 namespace springtime::app {
 
@@ -61,17 +59,18 @@ GenerateOptions motion_options(const Scale& scale, const Data& data, std::uint64
     return run;
 }
 
-TrainOptions gradient_options(const Scale& scale, const Data& data, const CommonOptions& common)
+LearnOptions learn_options(const Scale& scale, const Data& data, LearnMethod method)
 {
-    TrainOptions options;
-    options.grid = grid_options(scale.grid, ClothOptions{}.families);
-    const LossWeights position{.force = 0, .impulse = 0, .position = 1};
-    options.passes = dual_pass(scale.stiffness_iterations, scale.damping_iterations,
-                               data.camera ? position : LossWeights{});
+    LearnOptions options;
+    options.method = method;
+    options.grid = parse_grid(scale.grid);
+    options.stiffness_iterations = scale.stiffness_iterations;
+    options.damping_iterations = scale.damping_iterations;
     options.rounds = 1;
-    options.seed = common.seed;
-    options.threads = common.threads;
-    options.device = device_named(common.device);
+    if (data.camera) {
+        options.force_weight = options.impulse_weight = {0};
+        options.position_weight = {1};
+    }
     return options;
 }
 
@@ -92,7 +91,7 @@ double coverage(const Cloth& cloth, const Cloth& truth)
     return count > 0 ? double(inside) / count : NAN;
 }
 
-nlohmann::json row_of(const Cloth& cloth, const Cloth& truth, const MotionSource& test,
+nlohmann::json row_of(const Cloth& cloth, const Cloth& truth, const Motion& test,
                       const CommonOptions& common)
 {
     const MotionError motion =
@@ -119,7 +118,7 @@ struct Trial {
     const Data& data;
     fs::path folder;
     const Cloth& truth;
-    const MotionSource& test;
+    const Motion& test;
     const CommonOptions& common;
 
     fs::path motion() const { return folder / (data.name + ".h5"); }
@@ -134,17 +133,13 @@ struct Trial {
         const RunFolder place = run("linear");
         return kept(place.path() / "row.json", [&] {
             note(common, data.text + ": solving");
-            IdentifyOptions solve;
-            solve.grid = grid_options(scale.grid, ClothOptions{}.families);
-            solve.seed = common.seed;
-            solve.threads = common.threads;
-            const TrainingOutcome outcome = run_linear(
-                motion().string(), solve, gradient_options(scale, data, common), place, common);
-            nlohmann::json row = row_of(outcome.result.cloth, truth, test, common);
-            row["seconds"] = outcome.linear->seconds;
-            row["coverage"] = coverage(outcome.result.cloth, truth);
-            row["identification"] = json_of(*outcome.linear);
-            write_png(place.path() / "stiffness.png", draw_stiffness(outcome.result.cloth));
+            const Learned learned =
+                learn_in(place, motion(), learn_options(scale, data, LearnMethod::linear), common);
+            nlohmann::json row = row_of(learned.cloth, truth, test, common);
+            row["seconds"] = learned.linear->seconds;
+            row["coverage"] = coverage(learned.cloth, truth);
+            row["identification"] = nlohmann::json::parse(identification_to_json(*learned.linear));
+            write_png(place.path() / "stiffness.png", draw_stiffness(learned.cloth));
             return row;
         });
     }
@@ -154,11 +149,11 @@ struct Trial {
         const RunFolder place = run("gradient");
         return kept(place.path() / "row.json", [&] {
             note(common, data.text + ": gradient descent");
-            const TrainingOutcome outcome =
-                finish_training(motion(), gradient_options(scale, data, common), place, common);
-            nlohmann::json row = row_of(outcome.result.cloth, truth, test, common);
-            row["seconds"] = outcome.training_seconds;
-            row["iterations"] = outcome.result.state.iteration;
+            const Learned learned = learn_in(
+                place, motion(), learn_options(scale, data, LearnMethod::gradient), common);
+            nlohmann::json row = row_of(learned.cloth, truth, test, common);
+            row["seconds"] = learned.training_seconds;
+            row["iterations"] = learned.iterations;
             return row;
         });
     }
@@ -210,7 +205,7 @@ int reproduce_identification(const ReproduceArguments& arguments)
     make_motion(folder / "test.h5", truth, motion_options(scale, unseen, common.seed + 1000003),
                 common);
     const MotionReader reader(folder / "test.h5");
-    const MotionSource test = source_of(reader);
+    const Motion test = source_of(reader);
     nlohmann::json rows;
     for (const Data& data : all) {
         const Trial trial{scale, data, folder, truth, test, common};

@@ -4,7 +4,6 @@
 #include "config.h"
 #include "generating.h"
 #include "reproduce.h"
-#include "training.h"
 
 namespace springtime::app {
 
@@ -31,52 +30,45 @@ Scale scale_named(const std::string& name)
 // One way to train, with what was published for it; negative where nothing was.
 struct Method {
     std::string name, text;
-    TrainOptions options;
+    LearnOptions options;
     double published_stiffness, published_damping;
 };
 
 // The start and the rates of the published protocol. The start is constant and knows nothing: 50
 // N/m scores like any constant, 3 N s/m is half the truth. Rates are 4 N/m and 0.45 N s/m a step.
-TrainOptions published_options(const Scale& scale, const CommonOptions& common)
+LearnOptions published_options(const Scale& scale)
 {
-    TrainOptions options;
-    options.grid = grid_options(scale.grid, ClothOptions{}.families);
+    LearnOptions options;
+    options.method = LearnMethod::gradient;
+    options.grid = parse_grid(scale.grid);
+    options.stiffness_iterations = scale.stiffness_iterations;
+    options.damping_iterations = scale.damping_iterations;
     options.rounds = 1;
     options.stiffness_start = 50;
     options.damping_start = 3;
     options.stiffness_rate = 4.0 / 50;
     options.damping_rate = 0.45 / 3;
     options.clip_steps = 500;
-    options.seed = common.seed;
-    options.threads = common.threads;
-    options.device = device_named(common.device);
     return options;
 }
 
-std::vector<Method> reconstruction_methods(const Scale& scale, const CommonOptions& common)
+std::vector<Method> reconstruction_methods(const Scale& scale)
 {
-    const int k_steps = scale.stiffness_iterations, b_steps = scale.damping_iterations;
-    const LossWeights both;
-    const LossWeights position{.force = 0,
-                               .impulse = 0,
-                               .position = 1,
-                               .negative_stiffness = 100,
-                               .negative_damping = 100};
-    Method dual{"dual-pass", "dual pass, as published", published_options(scale, common), 14.3,
-                1.9};
-    dual.options.passes = dual_pass(k_steps, b_steps, both);
-    Method own{"default", "our schedule: fitted start, four rounds",
-               published_options(scale, common), -1, -1};
-    own.options.passes = dual_pass(k_steps, b_steps, both);
-    own.options.rounds = TrainOptions{}.rounds;
-    own.options.stiffness_start = own.options.damping_start = 0;
-    own.options.stiffness_rate = TrainOptions{}.stiffness_rate;
-    own.options.damping_rate = TrainOptions{}.damping_rate;
-    Method single{"single-pass", "single pass", published_options(scale, common), 22.8, 8.5};
-    single.options.passes = single_pass(k_steps + b_steps, both);
-    Method by_position{"position-loss", "position loss instead of force and impulse",
-                       published_options(scale, common), 26.3, -1};
-    by_position.options.passes = dual_pass(k_steps, b_steps, position);
+    const LearnOptions published = published_options(scale);
+    Method dual{"dual-pass", "dual pass, as published", published, 14.3, 1.9};
+    Method own{"default", "our schedule: fitted start, four rounds", published, -1, -1};
+    own.options.rounds.reset();
+    own.options.stiffness_start.reset();
+    own.options.damping_start.reset();
+    own.options.stiffness_rate.reset();
+    own.options.damping_rate.reset();
+    Method single{"single-pass", "single pass", published, 22.8, 8.5};
+    single.options.passes = LearnPasses::single;
+    Method by_position{"position-loss", "position loss instead of force and impulse", published,
+                       26.3, -1};
+    by_position.options.force_weight = by_position.options.impulse_weight = {0};
+    by_position.options.position_weight = {1};
+    by_position.options.negative_weight = {100};
     return {dual, own, single, by_position};
 }
 
@@ -106,7 +98,7 @@ nlohmann::json brief(const MotionError& error)
 
 // Trains one method in its own folder, or takes what is there, and evaluates it.
 nlohmann::json run_method(const Method& method, const fs::path& folder, const fs::path& motion,
-                          const MotionSource& test, const Cloth& truth, const CommonOptions& common)
+                          const Motion& test, const Cloth& truth, const CommonOptions& common)
 {
     note(common, method.text);
     const RunFolder run = open_run(folder / method.name, method.name, common);
@@ -115,13 +107,13 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
         fs::copy_file(folder / "homogeneous.json", homogeneous_file,
                       fs::copy_options::skip_existing);
     }
-    const TrainingOutcome outcome = finish_training(motion, method.options, run, common);
-    const Cloth& cloth = outcome.result.cloth;
-    const Device device = method.options.device;
+    const Learned learned = learn_in(run, motion, method.options, common);
+    const Cloth& cloth = learned.cloth;
+    const Device device = device_named(common.device);
     const MotionError error = surrogate_error(cloth, test, device, common.threads, {});
     fs::copy_file(homogeneous_file, folder / "homogeneous.json", fs::copy_options::skip_existing);
     const MotionError homogeneous =
-        surrogate_error(read_cloth(homogeneous_file), test, device, common.threads, {});
+        surrogate_error(*learned.homogeneous, test, device, common.threads, {});
     write_png(run.path() / "stiffness.png", draw_stiffness(cloth));
     const auto published = [](double value) {
         return value < 0 ? nlohmann::json(nullptr) : nlohmann::json(value);
@@ -138,10 +130,10 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
                         {{"static", brief(static_error(cloth, test))},
                          {"handles", brief(handles_error(cloth, test))},
                          {"homogeneous", brief(homogeneous)}}},
-                       {"iterations", outcome.result.state.iteration},
-                       {"seconds", outcome.training_seconds},
-                       {"final_loss", outcome.result.final_loss},
-                       {"validation_rmse", outcome.result.validation_rmse}};
+                       {"iterations", learned.iterations},
+                       {"seconds", learned.training_seconds},
+                       {"final_loss", learned.log.empty() ? 0 : learned.log.back().loss.total},
+                       {"validation_rmse", learned.validation_rmse}};
     for (const ParameterError& parameter : parameter_errors(cloth, truth)) {
         row[fmt::format("{}_rmse", parameter.kind->name)] = parameter.all;
         row[fmt::format("{}_rmse_by_family", parameter.kind->name)] = parameter.by_family;
@@ -198,13 +190,13 @@ int reproduce_reconstruction(const ReproduceArguments& arguments)
                 motion_options(scale, scale.test_rollouts, common.seed + 1000003), common);
 
     const MotionReader reader(folder / "test.h5");
-    const MotionSource test = source_of(reader);
+    const Motion test = source_of(reader);
     // Folding sheets amplify rounding: no surrogate can be expected to come closer than this.
     note(common, "the truth itself, run in double precision");
     const MotionError floor = surrogate_error(truth, test, Device::reference, common.threads, {});
     nlohmann::json methods;
     std::vector<std::string> order;
-    for (const Method& method : reconstruction_methods(scale, common)) {
+    for (const Method& method : reconstruction_methods(scale)) {
         order.push_back(method.name);
         methods[method.name] = run_method(method, folder, folder / "train.h5", test, truth, common);
     }

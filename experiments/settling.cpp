@@ -74,17 +74,8 @@ SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& option
     Simulation simulation(cloth, start, handles, run);
     const auto begin = std::chrono::steady_clock::now();
     SettledSheet result{sheet, {}, {}, 0};
-    {
-        ProgressBar bar(sheet.name, "s at most", common.quiet);
-        try {
-            result.settling =
-                settle(simulation, kRest, options.longest, Progress([&](const ProgressUpdate& u) {
-                           return bar.show(u.done, options.longest);
-                       }));
-        } catch (const Cancelled&) {
-            throw Failure(kInterrupted);
-        }
-    }
+    result.settling =
+        settle(simulation, kRest, options.longest, show_progress(common.quiet, sheet.name));
     if (result.settling.blow_up) {
         throw Failure("{}: {}", sheet.name, describe(*result.settling.blow_up, cloth, run));
     }

@@ -22,20 +22,19 @@ GenerateOptions motion_options(const Cloth& source, const FemScale& scale, std::
 }
 
 // Stiffness by impulses on slow clips, then damping by forces on all.
-TrainOptions training_options(const FemScale& scale, const CommonOptions& common)
+LearnOptions learn_options(const FemScale& scale)
 {
-    const LossWeights impulse{.force = 0, .impulse = 1}, force{.force = 1, .impulse = 0};
-    TrainOptions options;
-    options.grid = grid_options(scale.surrogate, ClothOptions{}.families);
-    options.passes = {{Learn::stiffness, scale.stiffness_iterations, true, impulse},
-                      {Learn::damping, scale.damping_iterations, false, force}};
+    LearnOptions options;
+    options.method = LearnMethod::gradient;
+    options.grid = parse_grid(scale.surrogate);
+    options.stiffness_iterations = scale.stiffness_iterations;
+    options.damping_iterations = scale.damping_iterations;
+    options.force_weight = {0, 1};
+    options.impulse_weight = {1, 0};
     options.rounds = 1;
     options.stiffness_rate =
         0.03;  // with 0.1 the best iteration came and went within the first few
     options.validation_share = 0.125;  // 16 of 128 rollouts
-    options.seed = common.seed;
-    options.threads = common.threads;
-    options.device = device_named(common.device);
     return options;
 }
 
@@ -55,11 +54,10 @@ Surrogates learn_surrogates(const fs::path& folder, const Cloth& source, const F
     write_cloth(folder / "source.json", source);
     make_motion(folder / "train.h5", source, motion_options(source, scale, common.seed), common);
     const RunFolder run = open_run(folder / "surrogate", "impulse", common);
-    const TrainingOutcome outcome =
-        finish_training(folder / "train.h5", training_options(scale, common), run, common);
+    const Learned learned = learn_in(run, folder / "train.h5", learn_options(scale), common);
     write_png(folder / "source.png", draw_stiffness(source));
-    write_png(folder / "surrogate.png", draw_stiffness(outcome.result.cloth));
-    return {outcome.result.cloth, read_cloth(run.path() / "homogeneous.json")};
+    write_png(folder / "surrogate.png", draw_stiffness(learned.cloth));
+    return {learned.cloth, *learned.homogeneous};
 }
 
 }  // namespace springtime::app

@@ -36,9 +36,9 @@ MotionHeader header_at(double frame_interval, std::size_t landmarks)
 
 TEST(Pieces, ShareOutAllFramesInOrder)
 {
-    const MotionSource take = motion_of(header_at(0.02, 2), {counted(23, 2)});
+    const Motion take = motion_of(header_at(0.02, 2), {counted(23, 2)});
     for (const std::size_t count : {2u, 3u, 5u}) {
-        const MotionSource pieces = cut_into_pieces(take, count);
+        const Motion pieces = cut_into_segments(take, count);
         ASSERT_EQ(pieces.frame_counts.size(), count);
         std::vector<float> all;
         for (std::size_t p = 0; p < count; ++p) {
@@ -50,19 +50,19 @@ TEST(Pieces, ShareOutAllFramesInOrder)
         // A part of a piece lies where it does in the take.
         EXPECT_EQ(pieces.read(1, 2, 1).position[0], 100 * float(23 / count + 2));
     }
-    EXPECT_NE(error_of([&] { cut_into_pieces(take, 12); }).find("23 frames"), std::string::npos);
+    EXPECT_NE(error_of([&] { cut_into_segments(take, 12); }).find("23 frames"), std::string::npos);
 }
 
 TEST(Pieces, OfSeveralRolloutsAreThoseOfEach)
 {
-    const MotionSource takes =
+    const Motion takes =
         motion_of(header_at(0.02, 1), {counted(8, 1), counted(5, 1), counted(4, 1)});
-    const MotionSource pieces = cut_into_pieces(takes, 2);
+    const Motion pieces = cut_into_segments(takes, 2);
     EXPECT_EQ(pieces.frame_counts, (std::vector<std::size_t>{4, 4, 2, 3, 2, 2}));
     for (const auto& [piece, first] : {std::pair(1, 4), {2, 0}, {3, 2}, {5, 2}}) {
         EXPECT_EQ(pieces.read(piece, 1, 1).position[0], 100 * float(first + 1));
     }
-    EXPECT_NE(error_of([&] { cut_into_pieces(takes, 3); }).find("5 frames"), std::string::npos);
+    EXPECT_NE(error_of([&] { cut_into_segments(takes, 3); }).find("5 frames"), std::string::npos);
 }
 
 TEST(Pieces, OfSeveralRolloutsMakeFiveOrMore)
@@ -70,7 +70,7 @@ TEST(Pieces, OfSeveralRolloutsMakeFiveOrMore)
     const auto pieces = [](std::size_t rollouts, std::size_t shortest) {
         std::vector<Rollout> takes(rollouts, counted(1000, 1));
         takes.back() = counted(shortest, 1);
-        return pieces_of_a_take(motion_of(header_at(1.0 / 30, 1), takes));
+        return segment_count(motion_of(header_at(1.0 / 30, 1), takes));
     };
     EXPECT_EQ(pieces(2, 1000), 3u);
     EXPECT_EQ(pieces(3, 1000), 2u);
@@ -85,7 +85,7 @@ TEST(Pieces, OfSeveralRolloutsMakeFiveOrMore)
 TEST(Pieces, LeaveHalfASecondInEach)
 {
     const auto pieces = [](std::size_t frames, double interval) {
-        return pieces_of_a_take(motion_of(header_at(interval, 1), {counted(frames, 1)}));
+        return segment_count(motion_of(header_at(interval, 1), {counted(frames, 1)}));
     };
     // Half a second at 30 fps is 15 intervals, 16 frames.
     EXPECT_EQ(pieces(20, 1.0 / 30), 2u);

@@ -16,7 +16,7 @@ const Cloth kCloth = make_grid_cloth({1.5, 1.0, 2.0}, {6, 8, true, true, true, t
                                      MaterialField::uniform(20), MaterialField::uniform(0.2));
 
 // Rollouts of 41 frames, as a camera sees them.
-MotionSource observed(const ObserveOptions& camera)
+Motion observed(const ObserveOptions& camera)
 {
     GenerateOptions options;
     options.rollouts = 2;
@@ -26,7 +26,7 @@ MotionSource observed(const ObserveOptions& camera)
     options.anchor_size = 2;
     options.threads = 1;
     options.device = Device::cpu;
-    const MotionSource whole = generated_motion(kCloth, options);
+    const Motion whole = generated_motion(kCloth, options);
     MotionHeader header = whole.header;
     observe_header(header, camera);
     std::vector<Rollout> rollouts;
@@ -43,7 +43,7 @@ Vec3d vector_of(const std::vector<float>& values, std::size_t index)
 
 // The start of a clip is the state of the whole rollout there, the frames after it are its frames,
 // and its last velocities are there where its last positions are.
-void expect_clip(const MotionSource& motion, const Resampler& resampler, const Clip& clip)
+void expect_clip(const Motion& motion, const Resampler& resampler, const Clip& clip)
 {
     const std::size_t intervals = 6, count = resampler.particle_count();
     const Rollout found = ClipReader(motion, resampler, intervals).read(clip);
@@ -93,7 +93,7 @@ TEST(ObservedClips, StartInTheStateOfTheWholeRollout)
             expect_clip(observed(gaps), coarse, {rollout, first});
         }
     }
-    const MotionSource stored = observed(velocities);
+    const Motion stored = observed(velocities);
     const Rollout clip = ClipReader(stored, same, 6).read({0, 17});
     const Rollout whole = stored.read(0, 0, stored.frame_counts[0]);
     const State start = clip.state(0, stored.header), expected = whole.state(17, stored.header);
@@ -108,7 +108,7 @@ TEST(ObservedClips, HandlesKeepTheirTimes)
 {
     // A particle between a pin and free landmarks follows their path; in a clip it is where it is
     // at the same time of the whole rollout.
-    const MotionSource motion = observed({.positions_only = true});
+    const Motion motion = observed({.positions_only = true});
     const Resampler coarse(kCloth.rest, grid_points(kCloth.sheet, {4, 5}));
     const double interval = motion.header.frame_interval();
     const Handles clip = ClipReader(motion, coarse, 6).read({0, 10}).handles;

@@ -16,16 +16,16 @@ namespace springtime {
 namespace {
 
 // Frames 40 ms apart.
-MotionSource motion_of(std::vector<std::size_t> frame_counts)
+Motion motion_of(std::vector<std::size_t> frame_counts)
 {
-    MotionSource motion;
+    Motion motion;
     motion.header.dt = 1e-3;
     motion.header.stride = 40;
     motion.frame_counts = std::move(frame_counts);
     return motion;
 }
 
-std::vector<std::size_t> all_of(const MotionSource& motion)
+std::vector<std::size_t> all_of(const Motion& motion)
 {
     std::vector<std::size_t> rollouts(motion.frame_counts.size());
     std::iota(rollouts.begin(), rollouts.end(), std::size_t(0));
@@ -102,7 +102,7 @@ TEST(Split, ErrorsSayWhatToDo)
 TEST(Clips, CoverTheRolloutsWithoutOverlap)
 {
     // F frames are F - 1 intervals, so floor((F - 1) / T) clips of T intervals.
-    const MotionSource motion = motion_of({201, 0, 1, 12, 13, 14, 25, 26});
+    const Motion motion = motion_of({201, 0, 1, 12, 13, 14, 25, 26});
     const std::vector<Clip> clips = cut_clips(motion, all_of(motion), 12, 0, 0);
     std::vector<Clip> expected;
     for (std::size_t i = 0; i < 16; ++i) expected.push_back({0, 12 * i});  // 200 / 12 = 16.7
@@ -114,7 +114,7 @@ TEST(Clips, CoverTheRolloutsWithoutOverlap)
 
 TEST(Clips, NoIntervalIsInTwo)
 {
-    const MotionSource motion = motion_of({100, 57, 203});
+    const Motion motion = motion_of({100, 57, 203});
     for (const std::size_t intervals : {1u, 2u, 7u, 56u}) {
         std::set<std::pair<std::size_t, std::size_t>> seen;
         std::size_t count = 0;
@@ -132,7 +132,7 @@ TEST(Clips, NoIntervalIsInTwo)
 TEST(Clips, HopSetsTheirDistance)
 {
     // floor((F - 1 - T) / hop) + 1
-    const MotionSource motion = motion_of({31});
+    const Motion motion = motion_of({31});
     EXPECT_EQ(cut_clips(motion, {0}, 10, 4, 0),
               (std::vector<Clip>{{0, 0}, {0, 4}, {0, 8}, {0, 12}, {0, 16}, {0, 20}}));
     EXPECT_EQ(cut_clips(motion, {0}, 10, 15, 0), (std::vector<Clip>{{0, 0}, {0, 15}}));
@@ -142,14 +142,14 @@ TEST(Clips, HopSetsTheirDistance)
 
 TEST(Clips, OnlyTheRolloutsAskedForInThatOrder)
 {
-    const MotionSource motion = motion_of({11, 11, 11});
+    const Motion motion = motion_of({11, 11, 11});
     EXPECT_EQ(cut_clips(motion, {2, 0}, 10, 0, 0), (std::vector<Clip>{{2, 0}, {0, 0}}));
 }
 
 TEST(Clips, TheTailIsMeasuredInTime)
 {
     // 8 s are 200 intervals of 40 ms, the last second is 25 of them: frames 175 to 200.
-    const MotionSource motion = motion_of({201});
+    const Motion motion = motion_of({201});
     EXPECT_EQ(cut_clips(motion, {0}, 25, 0, 1), (std::vector<Clip>{{0, 175}}));
     EXPECT_EQ(cut_clips(motion, {0}, 12, 0, 1), (std::vector<Clip>{{0, 175}, {0, 187}}));
     EXPECT_EQ(cut_clips(motion, {0}, 24, 0, 1), (std::vector<Clip>{{0, 175}}));
@@ -164,14 +164,14 @@ TEST(Clips, TheTailIsMeasuredInTime)
 TEST(Clips, EveryRolloutHasItsOwnTail)
 {
     // The second is shorter than the tail, the third too short for a clip.
-    const MotionSource motion = motion_of({201, 21, 10, 101});
+    const Motion motion = motion_of({201, 21, 10, 101});
     EXPECT_EQ(cut_clips(motion, all_of(motion), 12, 0, 1),
               (std::vector<Clip>{{0, 175}, {0, 187}, {1, 0}, {3, 75}, {3, 87}}));
 }
 
 TEST(Clips, ErrorsSayWhatToDo)
 {
-    const MotionSource motion = motion_of({201, 21});
+    const Motion motion = motion_of({201, 21});
     EXPECT_EQ(message([&] {
                   cut_clips(motion, {0, 1}, 201, 0, 0);
               }),
@@ -194,7 +194,7 @@ TEST(Clips, ErrorsSayWhatToDo)
     EXPECT_EQ(
         message([&] { cut_clips(motion, {0}, 5, 0, std::numeric_limits<double>::quiet_NaN()); }),
         "clips: a tail of nan s; give its seconds, or 0 for the whole rollout");
-    MotionSource timeless = motion;
+    Motion timeless = motion;
     timeless.header.dt = 0;
     EXPECT_EQ(message([&] { cut_clips(timeless, {0}, 5, 0, 1); }),
               "clips: frames 0 s apart; a tail needs a positive interval, so mend the time step or "

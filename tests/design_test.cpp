@@ -173,10 +173,10 @@ TEST(Determination, HeldThroughoutMeansInEveryRollout)
     run.seconds = 0.1;
     run.stride = 10;
     run.pinned = {0, 4};
-    const MotionSource one = generated_motion(cloth, run);
+    const Motion one = generated_motion(cloth, run);
     run.pinned = {4, 5};
-    const MotionSource other = generated_motion(cloth, run);
-    MotionSource both = one;
+    const Motion other = generated_motion(cloth, run);
+    Motion both = one;
     both.frame_counts.push_back(other.frame_counts[0]);
     both.read = [&](std::size_t r, std::size_t first, std::size_t count) {
         return (r == 0 ? one : other).read(0, first, count);
@@ -337,7 +337,8 @@ TEST(RankExperiments, RefusesWhatCannotBeWeighed)
     DesignOptions options = short_design();
     options.seconds = 0;
     EXPECT_NE(found(options).find("shorter than one frame"), std::string::npos);
-    EXPECT_THROW(rank_experiments(cloth, short_design(), [](double) { return false; }), Failure);
+    const Progress none([](const ProgressUpdate&) { return false; });
+    EXPECT_THROW(rank_experiments(cloth, short_design(), none), Cancelled);
 }
 
 TEST(RankExperiments, AnErrorOfZeroIsNoInfinity)
@@ -352,7 +353,7 @@ TEST(RankExperiments, AnErrorOfZeroIsNoInfinity)
 
 // One fall of 4 s with these pins, as a camera with 50 frames per second and 0.5 mm of noise has
 // it.
-MotionSource filmed(const Cloth& truth, const std::vector<int>& pinned, int seed)
+Motion filmed(const Cloth& truth, const std::vector<int>& pinned, int seed)
 {
     GenerateOptions run;
     run.rollouts = 1;
@@ -361,7 +362,7 @@ MotionSource filmed(const Cloth& truth, const std::vector<int>& pinned, int seed
     run.stride = 10;
     run.seed = seed;
     run.pinned = pinned;
-    const MotionSource clean = generated_motion(truth, run);
+    const Motion clean = generated_motion(truth, run);
     ObserveOptions camera;
     camera.noise = 5e-4;
     camera.positions_only = true;
@@ -372,7 +373,7 @@ MotionSource filmed(const Cloth& truth, const std::vector<int>& pinned, int seed
 }
 
 // Identified from these motions alone: what is set aside for validation is one of them again.
-Identification learned_from(const std::vector<MotionSource>& motions)
+Identification learned_from(const std::vector<Motion>& motions)
 {
     IdentifyOptions options;
     options.grid = {6, 6, true, true, true, true};
@@ -401,7 +402,7 @@ TEST(RankExperiments, TheBestExperimentTellsAboutWhatItPromised)
         MaterialField::uniform(30).paint({MaterialField::Checker{3}, 60});
     const Cloth truth = make_grid_cloth({2.5, 2.5, 3.6}, {6, 6, true, true, true, true}, stiffness,
                                         MaterialField::uniform(0.6));
-    const MotionSource corner = filmed(truth, {0}, 3);
+    const Motion corner = filmed(truth, {0}, 3);
     const Identification before = learned_from({corner});
     DesignOptions options;
     options.dt = 2e-3;

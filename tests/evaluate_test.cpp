@@ -32,23 +32,9 @@ Cloth square_cloth()
                            MaterialField::uniform(0.1));
 }
 
-MotionSource source_of(const MotionHeader& header, const std::vector<Rollout>& rollouts)
+Motion source_of(const MotionHeader& header, const std::vector<Rollout>& rollouts)
 {
-    MotionSource source;
-    source.header = header;
-    for (const Rollout& rollout : rollouts) source.frame_counts.push_back(rollout.frame_count);
-    const std::size_t row = 3 * header.landmark_count();
-    source.read = [rollouts, row](std::size_t r, std::size_t first, std::size_t count) {
-        const auto cut = [&](const std::vector<float>& all) {
-            if (all.empty()) return all;
-            return std::vector<float>(all.begin() + std::ptrdiff_t(first * row),
-                                      all.begin() + std::ptrdiff_t((first + count) * row));
-        };
-        const Rollout& whole = rollouts[r];
-        return Rollout{count, cut(whole.position), cut(whole.velocity), cut(whole.acceleration),
-                       whole.handles};
-    };
-    return source;
+    return Motion::from_rollouts(header, rollouts);
 }
 
 MotionHeader header_for(const Cloth& cloth, double dt, int stride, const Environment& environment)
@@ -99,7 +85,7 @@ Handles moving_handles(std::vector<int> particles, const Rollout& rollout, doubl
 }
 
 // Rollouts of a cloth as `generate` makes them, shortened so that no two neighbours are alike.
-MotionSource generated(const Cloth& cloth, int rollouts)
+Motion generated(const Cloth& cloth, int rollouts)
 {
     GenerateOptions options;
     options.rollouts = rollouts;
@@ -120,7 +106,7 @@ MotionSource generated(const Cloth& cloth, int rollouts)
     return source_of(header_for(cloth, options.dt, options.stride, options.environment), made);
 }
 
-MotionError run(const Cloth& cloth, const MotionSource& motion, int threads = 1,
+MotionError run(const Cloth& cloth, const Motion& motion, int threads = 1,
                 Device device = Device::cpu)
 {
     return surrogate_error(cloth, motion, device, threads, {});
@@ -151,7 +137,7 @@ void expect_near(const std::vector<double>& seen, const std::vector<double>& exp
 TEST(SurrogateError, IsExactlyZeroOnItsOwnRollouts)
 {
     const Cloth cloth = small_cloth();
-    const MotionSource motion = generated(cloth, 37);
+    const Motion motion = generated(cloth, 37);
     const MotionError error = run(cloth, motion);
     EXPECT_EQ(error.mean, 0);
     EXPECT_EQ(error.std, 0);
@@ -164,7 +150,7 @@ TEST(SurrogateError, IsExactlyZeroOnItsOwnRollouts)
 TEST(SurrogateError, RunsWithSubsteps)
 {
     const Cloth cloth = small_cloth();
-    MotionSource motion = generated(cloth, 3);
+    Motion motion = generated(cloth, 3);
     motion.header.dt *= 2;
     motion.header.stride /= 2;
     EXPECT_EQ(surrogate_error(cloth, motion, Device::cpu, 1, {}, 2).mean, 0);
@@ -183,7 +169,7 @@ TEST(SurrogateError, OfAFallingSheetIsItsDrop)
     const std::vector<std::size_t> frames{3, 7, 1, 5};
     std::vector<Rollout> rollouts;
     for (const std::size_t count : frames) rollouts.push_back(standing(cloth, count));
-    const MotionSource motion =
+    const Motion motion =
         source_of(header_for(cloth, h, stride, {{0, -g, 0}, 0, {0, 0, 0}}), rollouts);
 
     std::vector<double> drop, per_rollout, all;
@@ -211,7 +197,7 @@ TEST(SurrogateError, OfAFallingSheetIsItsDrop)
 TEST(SurrogateError, AveragesAreConsistent)
 {
     const Cloth cloth = small_cloth();
-    const MotionSource motion = generated(cloth, 37);
+    const Motion motion = generated(cloth, 37);
     const MotionError error = run(small_cloth(10), motion);
     double by_rollout = 0, by_time = 0, frames = 0;
     for (std::size_t r = 0; r < 37; ++r) {
@@ -234,7 +220,7 @@ TEST(SurrogateError, AveragesAreConsistent)
 TEST(SurrogateError, CountsWhatIsSeenAlone)
 {
     const Cloth cloth = small_cloth(), other = small_cloth(10);
-    const MotionSource whole = generated(cloth, 1);
+    const Motion whole = generated(cloth, 1);
     const ObserveOptions camera{
         .noise = 0.002, .gaps = 0.3, .gap_seconds = 0.04, .positions_only = true};
     MotionHeader header = whole.header;
@@ -284,7 +270,7 @@ TEST(SurrogateError, CountsWhatIsSeenAlone)
 
 TEST(SurrogateError, AgreesBetweenDevices)
 {
-    const MotionSource motion = generated(small_cloth(), 5);
+    const Motion motion = generated(small_cloth(), 5);
     const MotionError fast = run(small_cloth(10), motion);
     const MotionError exact = run(small_cloth(10), motion, 1, Device::reference);
     expect_near(fast.per_rollout, exact.per_rollout, 1e-5);  // 100 float steps of metres
@@ -297,18 +283,18 @@ TEST(SurrogateError, MovesItsHandlesWithTheLandmarks)
     const auto drift = [](std::size_t) { return Vec3d{0.25, 0, 0.5}; };
     Rollout rollout = drifting(cloth, 5, drift);
     rollout.handles = moving_handles({0, 1, 2, 3}, rollout, 4e-3);
-    const MotionSource motion = source_of(header_for(cloth, 1e-3, 4, {}), {rollout});
+    const Motion motion = source_of(header_for(cloth, 1e-3, 4, {}), {rollout});
     // All particles are handles, at frames on their keys: float rounding of metres is left.
     expect_near(run(cloth, motion).over_time, {0, 0, 0, 0, 0}, 1e-6);
 }
 
 TEST(SurrogateError, DoesNotDependOnThreads)
 {
-    const MotionSource motion = generated(small_cloth(), 70);  // five batches of sixteen lanes
+    const Motion motion = generated(small_cloth(), 70);  // five batches of sixteen lanes
     const Cloth surrogate = make_grid_cloth({1.5, 1.0, 2.0}, {5, 7, true, true, true, false},
                                             MaterialField::uniform(30), MaterialField::uniform(1));
     std::atomic<int> readers{0};
-    MotionSource watched = motion;
+    Motion watched = motion;
     watched.read = [&](std::size_t r, std::size_t first, std::size_t count) {
         EXPECT_EQ(++readers, 1);  // one at a time
         Rollout rollout = motion.read(r, first, count);
@@ -335,7 +321,7 @@ TEST(SurrogateError, NamesTheRolloutThatBlowsUpWhateverTheThreads)
         const std::size_t particle = 2;  // in its first frame
         rollouts[bad].velocity[3 * particle] = 1000;
     }
-    const MotionSource motion = source_of(header_for(cloth, 2e-3, 5, kEmptySpace), rollouts);
+    const Motion motion = source_of(header_for(cloth, 2e-3, 5, kEmptySpace), rollouts);
     for (const int threads : {1, 4}) {
         const std::string text = message<Failure>([&] { run(cloth, motion, threads); });
         EXPECT_NE(text.find("rollout 9: the surrogate blew up: particle 2 was the first"),
@@ -350,7 +336,7 @@ TEST(SurrogateError, DoesNotMindABlowUpBehindTheEndOfATarget)
     const Cloth cloth = square_cloth();
     std::vector<Rollout> rollouts{standing(cloth, 1), standing(cloth, 3)};
     rollouts[0].velocity[0] = 1000;  // it would fly off in the first step
-    const MotionSource motion = source_of(header_for(cloth, 2e-3, 5, kEmptySpace), rollouts);
+    const Motion motion = source_of(header_for(cloth, 2e-3, 5, kEmptySpace), rollouts);
     expect_near(run(cloth, motion).per_rollout, {0, 0}, 1e-6);
 }
 
@@ -358,18 +344,17 @@ TEST(SurrogateError, TellsItsProgressAndStopsWhenAsked)
 {
     const Cloth cloth = square_cloth();
     const std::vector<Rollout> rollouts{standing(cloth, 4), standing(cloth, 2)};
-    const MotionSource motion = source_of(header_for(cloth, 1e-3, 5, {}), rollouts);
+    const Motion motion = source_of(header_for(cloth, 1e-3, 5, {}), rollouts);
     double last = 0;
-    surrogate_error(cloth, motion, Device::cpu, 1, [&](double done, double total) {
-        EXPECT_GT(done, last);
-        EXPECT_EQ(total, 6);
-        last = done;
-        return true;
-    });
+    surrogate_error(cloth, motion, Device::cpu, 1, Progress([&](const ProgressUpdate& update) {
+                        EXPECT_GT(update.done, last);
+                        EXPECT_EQ(update.total, 6);
+                        last = update.done;
+                        return true;
+                    }));
     EXPECT_EQ(last, 6);
-    EXPECT_THROW(
-        surrogate_error(cloth, motion, Device::cpu, 2, [](double, double) { return false; }),
-        Failure);
+    const Progress none([](const ProgressUpdate&) { return false; });
+    EXPECT_THROW(surrogate_error(cloth, motion, Device::cpu, 2, none), Cancelled);
 }
 
 // ---- What needs no model ----
@@ -380,8 +365,7 @@ TEST(StaticError, OfATranslationIsItsLength)
 {
     const Cloth cloth = square_cloth();
     const auto drift = [](std::size_t) { return Vec3d{0.25, -0.5, 0.5}; };
-    const MotionSource motion =
-        source_of(header_for(cloth, 1e-3, 10, {}), {drifting(cloth, 9, drift)});
+    const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), {drifting(cloth, 9, drift)});
     const MotionError error = static_error(cloth, motion);
     // All coordinates are floats: only the roots and sums of doubles round.
     EXPECT_NEAR(error.mean, 0.75 * 4, 1e-14);
@@ -394,8 +378,7 @@ TEST(StaticError, IsTakenAtTheParticlesOfTheSurrogate)
 {
     const Cloth source = small_cloth();
     const auto drift = [](std::size_t) { return Vec3d{0, 0.25, 0}; };
-    const MotionSource motion =
-        source_of(header_for(source, 1e-3, 10, {}), {drifting(source, 3, drift)});
+    const Motion motion = source_of(header_for(source, 1e-3, 10, {}), {drifting(source, 3, drift)});
     const Cloth surrogate = make_grid_cloth({1.5, 1.0, 1.0}, {3, 5, true, true, true, true},
                                             MaterialField::uniform(1), MaterialField::uniform(0));
     // Targets are floats of a metre.
@@ -409,7 +392,7 @@ TEST(StaticError, AveragesOverRolloutsOfDifferentLength)
 {
     const Cloth cloth = square_cloth();
     const auto drift = [](std::size_t p) { return p == 3 ? Vec3d{0, 0, 1} : Vec3d{}; };
-    const MotionSource motion = source_of(
+    const Motion motion = source_of(
         header_for(cloth, 1e-3, 10, {}),
         {drifting(cloth, 2, drift), drifting(cloth, 4, drift), drifting(cloth, 1, drift)});
     const MotionError error = static_error(cloth, motion);
@@ -424,7 +407,7 @@ TEST(HandlesError, OfARigidTranslationIsZero)
     const Cloth cloth = square_cloth();
     Rollout rollout = drifting(cloth, 5, [](std::size_t) { return Vec3d{0.25, 0, -1}; });
     rollout.handles = moving_handles({1}, rollout, 1e-2);
-    const MotionSource motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
+    const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
     EXPECT_EQ(handles_error(cloth, motion).mean, 0);
     EXPECT_GT(static_error(cloth, motion).mean, 1);
 }
@@ -438,7 +421,7 @@ TEST(HandlesError, MovesTheShapeByTheMeanOfItsHandles)
         return Vec3d{p == 0 ? 1.0 : p == 1 ? 3.0 : 0.0, 0, 0};
     });
     rollout.handles = moving_handles({0, 1}, rollout, 1e-2);
-    const MotionSource motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
+    const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
     const double root = std::sqrt(2.5);
     expect_near(handles_error(cloth, motion).over_time, {0, root, 2 * root, 3 * root}, 1e-14);
 }
@@ -449,7 +432,7 @@ TEST(HandlesError, WithPinsOrWithoutHandlesNothingMoves)
     const auto drift = [](std::size_t p) { return p == 0 ? Vec3d{} : Vec3d{0, 0.5, 0}; };
     std::vector<Rollout> rollouts(2, drifting(cloth, 4, drift));
     rollouts[0].handles.particles = {0};
-    const MotionSource motion = source_of(header_for(cloth, 1e-3, 10, {}), rollouts);
+    const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), rollouts);
     EXPECT_EQ(handles_error(cloth, motion).per_rollout, static_error(cloth, motion).per_rollout);
 }
 
@@ -459,7 +442,7 @@ TEST(MotionError, SaysWhatDoesNotFit)
 {
     const Cloth cloth = square_cloth();
     const MotionHeader header = header_for(cloth, 1e-3, 10, {});
-    MotionSource motion = source_of(header, {standing(cloth, 3)});
+    Motion motion = source_of(header, {standing(cloth, 3)});
     Cloth other = cloth;
     other.sheet.width = 1.02;
     for (const auto& work : {std::function<void()>([&] { run(other, motion); }),

@@ -22,7 +22,7 @@ void expect_rest(const std::filesystem::path& path, const MotionHeader& header)
 TEST(ExportMdd, ReadsBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     const ExportReport report =
         export_motion(motion, export_to(ExportFormat::mdd, folder / "m.mdd"));
@@ -39,7 +39,7 @@ TEST(ExportMdd, ReadsBackExactly)
 TEST(ExportPc2, ReadsBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     export_motion(motion, export_to(ExportFormat::pc2, folder / "m.pc2"));
     const std::string bytes = bytes_of(folder / "m.pc2");
     ASSERT_EQ(bytes.size(), 32 + 5 * 12 * 12u);

@@ -16,7 +16,7 @@ float number(const std::string& word)
 TEST(ExportCsv, WideRowsReadBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     const ExportReport report =
         export_motion(motion, export_to(ExportFormat::csv, folder / "m.csv"));
@@ -42,7 +42,7 @@ TEST(ExportCsv, WideRowsReadBackExactly)
 TEST(ExportCsv, LongRowsReadBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     MotionExport options = export_to(ExportFormat::csv, folder / "m.csv");
     options.long_rows = true;
@@ -69,7 +69,7 @@ TEST(ExportCsv, MissingLandmarksAreBlankCellsOrAbsentRows)
     Rollout rollout = random_rollout(2, 12);
     hide(rollout, 1, 0);
     hide(rollout, 1, 11);
-    const MotionSource motion = motion_of(header, {rollout});
+    const Motion motion = motion_of(header, {rollout});
     MotionExport options = export_to(ExportFormat::csv, folder / "wide.csv");
     const ExportReport report = export_motion(motion, options);
     EXPECT_EQ(report.filled, 0u);

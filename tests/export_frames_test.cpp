@@ -64,7 +64,7 @@ TEST(ExportFrames, SenselessChoicesAreErrors)
 }
 
 // A rollout whose landmark l is at (f, l, 10 f) in frame f, read in pieces.
-MotionSource straight_motion(std::size_t frames, std::size_t landmarks)
+Motion straight_motion(std::size_t frames, std::size_t landmarks)
 {
     MotionHeader header = grid_header({2, 2});
     header.rest.resize(landmarks);
@@ -82,7 +82,7 @@ MotionSource straight_motion(std::size_t frames, std::size_t landmarks)
 // What is linear in time is met by linear interpolation; all numbers here are exact in float.
 TEST(ExportFrames, BetweenFramesPositionsAreLinear)
 {
-    const MotionSource motion = straight_motion(9, 4);
+    const Motion motion = straight_motion(9, 4);
     const FrameSelection plan = select_frames(9, 0.02, {80, {}, {}}, "m");  // 0.625 frames a step
     EXPECT_EQ(plan.step, 0.625);
     FrameStream stream(motion, 0, plan, nullptr);
@@ -103,7 +103,7 @@ TEST(ExportFrames, PiecesJoin)
 {
     const std::size_t landmarks = 40000, frames = 30;
     ASSERT_LT(frames_per_piece(landmarks), frames / 2);
-    const MotionSource motion = straight_motion(frames, landmarks);
+    const Motion motion = straight_motion(frames, landmarks);
     for (const double rate : {50.0, 25.0, 70.0}) {
         const FrameSelection plan = select_frames(frames, 0.02, {rate, {}, {}}, "m");
         FrameStream stream(motion, 0, plan, nullptr);
@@ -144,14 +144,13 @@ TEST(ExportFrames, GapsAreFilledOnStraightLines)
     header.gaps = true;
     header.velocities = false;
     const Rollout rollout = gappy_rollout();
-    MotionSource motion{header, {6}, [&](std::size_t, std::size_t first, std::size_t count) {
-                            Rollout part;
-                            part.frame_count = count;
-                            part.position.assign(
-                                rollout.position.begin() + long(first) * 6,
-                                rollout.position.begin() + long(first + count) * 6);
-                            return part;
-                        }};
+    Motion motion{header, {6}, [&](std::size_t, std::size_t first, std::size_t count) {
+                      Rollout part;
+                      part.frame_count = count;
+                      part.position.assign(rollout.position.begin() + long(first) * 6,
+                                           rollout.position.begin() + long(first + count) * 6);
+                      return part;
+                  }};
     const GapTable gaps(motion, 0);
     EXPECT_EQ(gaps.missing(0, 5), 7u);
     EXPECT_EQ(gaps.missing(3, 3), 2u);

@@ -66,7 +66,7 @@ std::vector<T> accessor(const Glb& glb, std::size_t index)
 TEST(ExportGlb, MorphTargetsGiveTheFramesBack)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     export_motion(motion, export_to(ExportFormat::glb, folder / "m.glb"));
     const Glb glb = read_glb(folder / "m.glb");

@@ -97,7 +97,7 @@ TEST(ExportNpz, PositionsAloneHaveNoVelocities)
     header.velocities = false;
     Rollout rollout = random_rollout(5, 12);
     rollout.velocity.clear();
-    MotionSource motion = motion_of(header, {});
+    Motion motion = motion_of(header, {});
     motion.frame_counts = {5};
     motion.read = [&](std::size_t, std::size_t first, std::size_t count) {
         Rollout part = rollout;

@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 TEST(ExportObj, FramesReadBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     const ExportReport report =
         export_motion(motion, export_to(ExportFormat::obj, folder / "m-obj"));
@@ -44,7 +44,7 @@ TEST(ExportObj, TextureCoordinatesAndFaces)
 TEST(ExportObj, FoldersAreReplacedOnlyWhenAskedAndOnlyOurs)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     MotionExport options = export_to(ExportFormat::obj, folder / "m");
     export_motion(motion, options);
     EXPECT_EQ(error_of([&] { export_motion(motion, options); }),

@@ -16,7 +16,7 @@ std::pair<std::string, std::string> parts_of(const std::string& bytes)
 TEST(ExportPly, FramesReadBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     export_motion(motion, export_to(ExportFormat::ply, folder / "m"));
     for (std::size_t f = 0; f < 5; ++f) {

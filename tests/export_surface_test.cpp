@@ -123,7 +123,7 @@ TEST(ExportSurface, PointsOnALineHaveNoSurface)
     EXPECT_TRUE(delaunay_triangles({{0, 0}, {1, 1}, {2, 2}, {3, 3}}).empty());
     MotionHeader header = grid_header({3, 4});
     header.rest = {{0, 0}, {0.1, 0}, {0.2, 0}};
-    const MotionSource motion = motion_of(header, {random_rollout(2, 3)});
+    const Motion motion = motion_of(header, {random_rollout(2, 3)});
     EXPECT_EQ(error_of([&] { export_motion(motion, export_to(ExportFormat::obj, folder / "m")); }),
               "motion: 3 landmarks on one line have no surface; export csv or npz");
     EXPECT_EQ(export_motion(motion, export_to(ExportFormat::npz, folder / "m.npz")).face_count, 0u);

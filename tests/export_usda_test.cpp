@@ -34,7 +34,7 @@ bool balanced(const std::string& text)
 TEST(ExportUsda, TimeSamplesReadBackExactly)
 {
     const TempFolder folder;
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const Rollout rollout = motion.read(0, 0, 5);
     MotionExport options = export_to(ExportFormat::usda, folder / "m.usda");
     export_motion(motion, options);

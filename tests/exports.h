@@ -39,7 +39,7 @@ inline MotionHeader grid_header(const Grid& grid)
 }
 
 // One rollout of 5 frames of 3 x 4 landmarks.
-inline MotionSource small_motion(std::size_t frames = 5)
+inline Motion small_motion(std::size_t frames = 5)
 {
     return motion_of(grid_header({3, 4}), {random_rollout(frames, 12)});
 }

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "learn/gradient.h"
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 #include "springtime/evaluate.h"
 #include "springtime/learn.h"
 #include "springtime/motion.h"
@@ -20,7 +20,7 @@ const ObserveOptions kCamera{
     .noise = 0.001, .gaps = 0.03, .gap_seconds = 0.1, .positions_only = true};
 const ObserveOptions kClear{.positions_only = true};
 
-TrainOptions options_for(const MotionSource& motion)
+TrainOptions options_for(const Motion& motion)
 {
     TrainOptions options;
     const Grid grid = fitting_grid(motion.header);
@@ -45,15 +45,15 @@ TEST(Handkerchief, IsLearnedFromOneNoisyTakeAndBeatsWhatNeedsNoLearning)
     const Cloth truth = handkerchief(7, 100, 300, 0.02);
     // Particles of 0.6 g: steps of a millisecond would not do.
     ASSERT_GT(stable_substeps(truth, {}, 1e-3), 1);
-    const MotionSource take = filmed(truth, 30, 4, kCamera, {1});
-    const MotionSource motion = cut_into_pieces(take, pieces_of_a_take(take));
+    const Motion take = filmed(truth, 30, 4, kCamera, {1});
+    const Motion motion = cut_into_segments(take, segment_count(take));
     TrainOptions options = options_for(motion);
     ASSERT_EQ(options.grid.rows, 7);
     options.start = fit_homogeneous(motion, options);
     const TrainResult result = train(motion, options, nullptr, {});
     EXPECT_LE(result.validation_rmse, validation_error(motion, options, *options.start));
     // Other paths, seen as clearly as can be.
-    const MotionSource unseen = filmed(truth, 30, 3, kClear, {7});
+    const Motion unseen = filmed(truth, 30, 3, kClear, {7});
     const int substeps = stable_substeps(result.cloth, unseen.header.environment, unseen.header.dt);
     const MotionError ours =
         surrogate_error(result.cloth, unseen, Device::automatic, 2, {}, substeps);
@@ -65,8 +65,8 @@ TEST(Handkerchief, TrainingDoesNotDependOnThreadsOrInterruptions)
 {
     // Steps of a factor of e in stiffness at first, so that the number of sub-steps changes on the
     // way.
-    const MotionSource take = filmed(handkerchief(5, 100, 300, 0.02), 30, 2.5, kCamera, {1});
-    const MotionSource motion = cut_into_pieces(take, pieces_of_a_take(take));
+    const Motion take = filmed(handkerchief(5, 100, 300, 0.02), 30, 2.5, kCamera, {1});
+    const Motion motion = cut_into_segments(take, segment_count(take));
     TrainOptions options = options_for(motion);
     options.passes = single_pass(6, {.force = 0, .impulse = 0, .position = 1});
     options.stiffness_rate = 1;
@@ -78,7 +78,7 @@ TEST(Handkerchief, TrainingDoesNotDependOnThreadsOrInterruptions)
     for (const TrainState& state : diary.states) {
         Cloth cloth = *options.start;
         set_parameters(cloth, state.parameters);
-        substeps.insert(laddered_substeps(cloth, motion.header.environment, motion.header.dt));
+        substeps.insert(*laddered_substeps(cloth, motion.header.environment, motion.header.dt));
     }
     EXPECT_GE(substeps.size(), 2u);
     expect_same_bits(train(motion, options, &diary.states[2], {}), whole);
@@ -93,15 +93,14 @@ TEST(Handkerchief, StiffnessIsFoundOverFourDecades)
     // hardly stretches, motion tells stiffness less and less, and it is judged by motion alone.
     for (const double k : {1.0, 10.0, 100.0, 1000.0}) {
         const Cloth truth = handkerchief(5, k, k, 0.05 * 2 * std::sqrt(k * 0.03 / 25));
-        const MotionSource take = filmed(truth, 30, 2.5, kCamera, {1});
-        const MotionSource motion = cut_into_pieces(take, pieces_of_a_take(take));
+        const Motion take = filmed(truth, 30, 2.5, kCamera, {1});
+        const Motion motion = cut_into_segments(take, segment_count(take));
         const TrainOptions options = options_for(motion);
-        const Lesson lesson(motion, options);
-        BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 2,
-                               lesson.substeps);
-        const Cloth start = homogeneous_start(lesson, gradient);
-        const double error = gradient.motion_rmse(lesson.validation, parameters_of(start));
-        const double best = gradient.motion_rmse(lesson.validation, parameters_of(truth));
+        const TrainingSet set(motion, options);
+        BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 2, set.substeps);
+        const Cloth start = start_of(set, gradient);
+        const double error = gradient.motion_rmse(set.validation, parameters_of(start));
+        const double best = gradient.motion_rmse(set.validation, parameters_of(truth));
         if (k <= 100) {
             EXPECT_LE(std::abs(std::log10(start.springs.stiffness[0] / k)), 0.51) << k;
         }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "core/random.h"
@@ -75,19 +74,10 @@ inline Handles carried_corners(const Cloth& cloth, double settle, double seconds
     return handles;
 }
 
-// Frames first .. first + count - 1, times counted from the first, as files are read.
-inline Rollout timed_frames(const Rollout& rollout, std::size_t first, std::size_t count,
-                            double frame_interval)
-{
-    Rollout part = frames_of(rollout, first, count);
-    for (double& time : part.handles.key_time) time -= double(first) * frame_interval;
-    return part;
-}
-
 // As a camera sees such a cloth: positions with noise and gaps, of one take for every seed, and the
 // paths of its corners.
-inline MotionSource filmed(const Cloth& cloth, double fps, double seconds,
-                           const ObserveOptions& camera, const std::vector<int>& seeds)
+inline Motion filmed(const Cloth& cloth, double fps, double seconds, const ObserveOptions& camera,
+                     const std::vector<int>& seeds)
 {
     constexpr double kSettle = 1.5;  // [s], not filmed
     MotionHeader header;
@@ -101,24 +91,17 @@ inline MotionSource filmed(const Cloth& cloth, double fps, double seconds,
     const double interval = header.frame_interval();
     const auto skipped = std::size_t(std::lround(kSettle * fps));
     const auto frames = std::size_t(std::lround(seconds * fps)) + 1;
-    const auto takes = std::make_shared<std::vector<Rollout>>();
+    std::vector<Rollout> recordings;
     MotionHeader seen = header;
     observe_header(seen, camera);
     for (const int seed : seeds) {
         Simulation simulation(cloth, hanging(cloth), carried_corners(cloth, kSettle, seconds, seed),
                               {header.dt / substeps, header.environment, Device::automatic});
-        const Recording recording =
-            record(simulation, skipped + frames, header.stride * substeps, {}, {});
-        takes->push_back(observe(timed_frames(recording.rollout, skipped, frames, interval), header,
-                                 camera, std::uint64_t(seed), 0));
+        const Recording recording = record(simulation, skipped + frames, header.stride * substeps);
+        recordings.push_back(observe(recording.rollout.frames(skipped, frames, interval), header,
+                                     camera, std::uint64_t(seed), 0));
     }
-    MotionSource motion;
-    motion.header = seen;
-    motion.frame_counts.assign(seeds.size(), frames);
-    motion.read = [takes, interval](std::size_t rollout, std::size_t first, std::size_t count) {
-        return timed_frames((*takes)[rollout], first, count, interval);
-    };
-    return motion;
+    return Motion::from_rollouts(seen, std::move(recordings));
 }
 
 }  // namespace springtime

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "learn/gradient.h"
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 #include "springtime/error.h"
 #include "training.h"
 
@@ -24,22 +24,21 @@ TEST(HomogeneousStart, FindsATruthThatTheSearchComesBy)
     // It tries halves of decades around the weight over a tenth of the side, and 0.25 of critical
     // damping 2 sqrt(k m) among others.
     const double k = 3.6 * 9.81 / 0.25 * std::pow(10, -0.5), b = 0.25 * 2 * std::sqrt(k * 0.1);
-    const MotionSource motion = generated_motion(even_cloth(k, b), short_falls(4, 0.4));
+    const Motion motion = generated_motion(even_cloth(k, b), short_falls(4, 0.4));
     const TrainOptions options = quick_options(6, 6, {});
-    const Lesson lesson(motion, options);
-    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
-    const Cloth start = homogeneous_start(lesson, gradient);
+    const TrainingSet set(motion, options);
+    BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 1);
+    const Cloth start = start_of(set, gradient);
     EXPECT_NEAR(start.springs.stiffness[0] / k, 1, 1e-12);
     EXPECT_NEAR(start.springs.damping[0] / b, 1, 1e-12);
 }
 
 TEST(TrainStart, IsWhatTheOptionsGive)
 {
-    const MotionSource motion = generated_motion(even_cloth(40, 1), short_falls(4, 0.4));
+    const Motion motion = generated_motion(even_cloth(40, 1), short_falls(4, 0.4));
     TrainOptions options = quick_options(6, 6, {});
     options.rounds = 1;
     options.start = even_cloth(70, 2);
-    options.stiffness_start = options.damping_start = 0;
     options.passes = {{Learn::damping, 1, false, {}}};  // stiffness stays where it starts
     const std::size_t springs = options.start->springs.spring_count();
     const auto stiffness = [&] { return train(motion, options, nullptr, {}).state.parameters[0]; };
@@ -53,7 +52,7 @@ TEST(TrainStart, IsWhatTheOptionsGive)
 TEST(FitHomogeneous, ComesNearOneStiffnessAndDamping)
 {
     const Cloth truth = even_cloth(37, 0.9);
-    const MotionSource motion = generated_motion(truth, short_falls(12, 1.2));
+    const Motion motion = generated_motion(truth, short_falls(12, 1.2));
     const TrainOptions options = quick_options(6, 6, {});
     const Cloth fit = fit_homogeneous(motion, options);
     const SpringSet &found = fit.springs, &true_springs = truth.springs;
@@ -66,49 +65,49 @@ TEST(FitHomogeneous, ComesNearOneStiffnessAndDamping)
         EXPECT_EQ(found.stiffness[s], found.stiffness[same - found.family.begin()]);
         EXPECT_EQ(found.damping[s], found.damping[same - found.family.begin()]);
     }
-    const Lesson lesson(motion, options);
-    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
+    const TrainingSet set(motion, options);
+    BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 1);
     const auto error = [&](const Cloth& cloth) {
-        return gradient.motion_rmse(lesson.validation, parameters_of(cloth));
+        return gradient.motion_rmse(set.validation, parameters_of(cloth));
     };
     EXPECT_EQ(validation_error(motion, options, fit), error(fit));
-    EXPECT_LE(error(fit), 0.2 * error(homogeneous_start(lesson, gradient)));
+    EXPECT_LE(error(fit), 0.2 * error(start_of(set, gradient)));
 }
 
 // ---- Particles between landmarks ----
 
-TEST(Lesson, WholeRolloutsJudgeWhereParticlesLieBetweenLandmarks)
+TEST(TrainingSet, WholeRolloutsJudgeWhereParticlesLieBetweenLandmarks)
 {
-    const MotionSource& motion = patchwork_motion();  // 121 frames each
+    const Motion& motion = patchwork_motion();  // 121 frames each
     const TrainOptions same = quick_options(6, 6, {}), other = quick_options(7, 8, {});
-    for (const Rollout& clip : Lesson(motion, same).validation) {
+    for (const Rollout& clip : TrainingSet(motion, same).validation) {
         EXPECT_EQ(clip.frame_count, 21u);  // 100 steps, five a frame
     }
-    const Lesson lesson(motion, other);
-    ASSERT_EQ(lesson.validation.size(), lesson.split.validation.size());
-    for (std::size_t i = 0; i < lesson.validation.size(); ++i) {
-        const Rollout& target = lesson.validation[i];
+    const TrainingSet set(motion, other);
+    ASSERT_EQ(set.validation.size(), set.split.validation.size());
+    for (std::size_t i = 0; i < set.validation.size(); ++i) {
+        const Rollout& target = set.validation[i];
         EXPECT_EQ(target.frame_count, 121u);
-        const Rollout whole = lesson.resampler.apply(
-            motion.read(lesson.split.validation[i], 0, 121), motion.header.frame_interval());
+        const Rollout whole = set.resampler.apply(motion.read(set.split.validation[i], 0, 121),
+                                                  motion.header.frame_interval());
         EXPECT_EQ(target.position, whole.position);
     }
-    EXPECT_EQ(lesson.targets_of(lesson.split.training, 3).size(), 3u);
+    EXPECT_EQ(set.targets_of(set.split.training, 3).size(), 3u);
 }
 
 TEST(FitHomogeneous, OnAnotherGridRunsAtTheStepAndIsNoWorseThanWhereItStarts)
 {
-    const MotionSource motion = generated_motion(even_cloth(40, 0.9), short_falls(6, 0.8));
+    const Motion motion = generated_motion(even_cloth(40, 0.9), short_falls(6, 0.8));
     const TrainOptions options = quick_options(8, 8, {});
-    const Lesson lesson(motion, options);
-    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, 1);
-    const std::vector<Rollout> targets = lesson.targets_of(lesson.split.training, 16);
+    const TrainingSet set(motion, options);
+    BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 1);
+    const std::vector<Rollout> targets = set.targets_of(set.split.training, 16);
     const auto error = [&](const Cloth& cloth) {
         return gradient.motion_rmse(targets, parameters_of(cloth));
     };
-    const Cloth start = homogeneous_start(lesson, gradient), fit = fit_homogeneous(motion, options);
-    EXPECT_EQ(stable_substeps(start, lesson.step.environment, lesson.step.dt), 1);
-    EXPECT_EQ(stable_substeps(fit, lesson.step.environment, lesson.step.dt), 1);
+    const Cloth start = start_of(set, gradient), fit = fit_homogeneous(motion, options);
+    EXPECT_EQ(stable_substeps(start, set.step.environment, set.step.dt), 1);
+    EXPECT_EQ(stable_substeps(fit, set.step.environment, set.step.dt), 1);
     EXPECT_LT(error(fit), error(start));
     // Soft and viscous, which clips that begin in the midst take for the best, is far worse.
     const std::size_t springs = fit.springs.spring_count();

@@ -19,14 +19,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 TEST(Identify, RefusesWhatItCannotUse)
 {
     const Cloth truth = varied_cloth(kGrid5);
-    const MotionSource clean = falls(truth, 3, 1, 60);
-    const auto message = [&](const MotionSource& motion, const IdentifyOptions& options) {
+    const Motion clean = falls(truth, 3, 1, 60);
+    const auto message = [&](const Motion& motion, const IdentifyOptions& options) {
         return error_of([&] { identify(motion, options); });
     };
     const auto expect_part = [](const std::string& text, const std::string& part) {
         EXPECT_NE(text.find(part), std::string::npos) << text;
     };
-    MotionSource touching = clean;
+    Motion touching = clean;
     touching.header.contact = true;
     expect_part(message(touching, options_for(truth)), "touch obstacles");
     expect_part(message(falls(truth, 1, 1, 60), options_for(truth)),
@@ -55,7 +55,7 @@ TEST(Identify, RefusesWhatItCannotUse)
 TEST(Identify, OneRolloutWithoutAccelerationsMeansTheWeakForm)
 {
     const Cloth truth = varied_cloth(kGrid5);
-    MotionSource motion = falls(truth, 4, 1, 60);
+    Motion motion = falls(truth, 4, 1, 60);
     std::vector<Rollout> rollouts = rollouts_of(motion);
     for (std::size_t r = 0; r < rollouts.size(); ++r) {
         std::vector<Rollout> some = rollouts;
@@ -76,7 +76,7 @@ TEST(Identify, TakesShortWindowsWhereGapsLeaveNoOthers)
     // All landmarks are missing in every 44th frame: windows of 16 frames on each side, and 3 more
     // for differences, fit between; the next longer ones, of 24, do not.
     const Cloth truth = varied_cloth(kGrid5);
-    const MotionSource clean = observed(falls(truth, 5, 4, 60), {});
+    const Motion clean = observed(falls(truth, 5, 4, 60), {});
     std::vector<Rollout> rollouts = rollouts_of(clean);
     for (Rollout& rollout : rollouts) {
         for (std::size_t f = 0; f < rollout.frame_count; f += 44) {
@@ -87,14 +87,14 @@ TEST(Identify, TakesShortWindowsWhereGapsLeaveNoOthers)
     MotionHeader header = clean.header;
     header.gaps = true;
     const Identification result = identify(motion_of(header, rollouts), options_for(truth));
-    EXPECT_LE(result.window, 16.5 / 60);
+    EXPECT_LE(*result.window, 16.5 / 60);
     EXPECT_LE(parameter_rmse(result.cloth, truth, 0), 0.01);
 }
 
 TEST(Identify, APinThatIsLostForAWhileStaysAPin)
 {
     const Cloth truth = varied_cloth(kGrid5);
-    const MotionSource clean = observed(falls(truth, 3, 4, 60), {});
+    const Motion clean = observed(falls(truth, 3, 4, 60), {});
     std::vector<Rollout> rollouts = rollouts_of(clean);
     for (Rollout& rollout : rollouts) {
         const std::size_t pin = rollout.handles.particles[0];
@@ -112,12 +112,13 @@ TEST(Identify, APinThatIsLostForAWhileStaysAPin)
 TEST(Identify, StopsWhenAskedTo)
 {
     const Cloth truth = varied_cloth(kGrid5);
-    const MotionSource motion = observed(falls(truth, 3, 1, 60), {});
+    const Motion motion = observed(falls(truth, 3, 1, 60), {});
     std::vector<double> shares;
-    const Identification expected = identify(motion, options_for(truth), [&](double share) {
-        shares.push_back(share);
+    const Progress listen([&](const ProgressUpdate& update) {
+        shares.push_back(update.done / update.total);
         return true;
     });
+    const Identification expected = identify(motion, options_for(truth), listen);
     ASSERT_GE(shares.size(), 3u);
     EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
     EXPECT_GT(shares.front(), 0);
@@ -125,8 +126,8 @@ TEST(Identify, StopsWhenAskedTo)
     expect_same_bits(expected, identify(motion, options_for(truth)));
     for (const std::size_t stop : {std::size_t(0), shares.size() / 2, shares.size() - 1}) {
         std::size_t asked = 0;
-        const auto until = [&](double) { return asked++ < stop; };
-        EXPECT_THROW(identify(motion, options_for(truth), until), Failure);
+        const Progress until([&](const ProgressUpdate&) { return asked++ < stop; });
+        EXPECT_THROW(identify(motion, options_for(truth), until), Cancelled);
         EXPECT_EQ(asked, stop + 1);
     }
 }
@@ -136,8 +137,8 @@ TEST(Identify, TwoRolloutsAreEnough)
     const Cloth truth = varied_cloth({6, 6, true, true, true, true});
     // One of them is for validation; halves of the other choose window and prior. Its two pins are
     // neighbours, or one spring hides between them.
-    const MotionSource clean = falls(truth, 2, 8, 60);
-    for (const MotionSource& motion : {clean, observed(clean, {})}) {
+    const Motion clean = falls(truth, 2, 8, 60);
+    for (const Motion& motion : {clean, observed(clean, {})}) {
         const Identification result = identify(motion, options_for(truth));
         EXPECT_LE(result.unseen.size(), 1u);
         for (const int k : {0, 1}) {

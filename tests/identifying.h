@@ -79,8 +79,8 @@ inline Rollout random_frames(const Cloth& cloth, const Environment& environment,
 }
 
 // Falls as the generator makes them, stepped in double, stored in float.
-inline MotionSource falls(const Cloth& cloth, int rollouts, double seconds, int frames_per_second,
-                          std::uint64_t seed = 5)
+inline Motion falls(const Cloth& cloth, int rollouts, double seconds, int frames_per_second,
+                    std::uint64_t seed = 5)
 {
     GenerateOptions options;
     options.anchor_size = 1;
@@ -96,7 +96,7 @@ inline MotionSource falls(const Cloth& cloth, int rollouts, double seconds, int 
     return motion_of(header_for(cloth, options.environment, stride), std::move(all));
 }
 
-inline std::vector<Rollout> rollouts_of(const MotionSource& motion)
+inline std::vector<Rollout> rollouts_of(const Motion& motion)
 {
     std::vector<Rollout> all;
     for (std::size_t r = 0; r < motion.frame_counts.size(); ++r) {
@@ -106,8 +106,7 @@ inline std::vector<Rollout> rollouts_of(const MotionSource& motion)
 }
 
 // The motion as a camera sees it.
-inline MotionSource observed(const MotionSource& motion, ObserveOptions options,
-                             std::uint64_t seed = 1)
+inline Motion observed(const Motion& motion, ObserveOptions options, std::uint64_t seed = 1)
 {
     options.positions_only = true;
     std::vector<Rollout> seen = rollouts_of(motion);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cmath>
-#include <memory>
 #include <vector>
 
 #include "gradients.h"
@@ -41,32 +40,19 @@ inline Rollout recorded(const Scene& scene, std::size_t frames, int stride)
     return rollout;
 }
 
-// Frames first .. first + count - 1.
+// Frames first .. first + count - 1, with the times of all.
 inline Rollout frames_of(const Rollout& rollout, std::size_t first, std::size_t count)
 {
-    const auto cut = [&](const std::vector<float>& values) {
-        const auto numbers = std::ptrdiff_t(values.size() / rollout.frame_count);
-        const auto begin = values.begin() + std::ptrdiff_t(first) * numbers;
-        return std::vector<float>(begin, begin + std::ptrdiff_t(count) * numbers);
-    };
-    return {count, cut(rollout.position), cut(rollout.velocity), cut(rollout.acceleration),
-            rollout.handles};
+    return rollout.frames(first, count, 0);
 }
 
 // A motion that lies in memory.
-inline MotionSource motion_of(const MotionHeader& header, std::vector<Rollout> rollouts)
+inline Motion motion_of(const MotionHeader& header, std::vector<Rollout> rollouts)
 {
-    MotionSource motion;
-    motion.header = header;
-    for (const Rollout& rollout : rollouts) motion.frame_counts.push_back(rollout.frame_count);
-    const auto kept = std::make_shared<const std::vector<Rollout>>(std::move(rollouts));
-    motion.read = [kept](std::size_t rollout, std::size_t first, std::size_t count) {
-        return frames_of((*kept)[rollout], first, count);
-    };
-    return motion;
+    return Motion::from_rollouts(header, std::move(rollouts));
 }
 
-inline MotionSource generated_motion(const Cloth& cloth, const GenerateOptions& options)
+inline Motion generated_motion(const Cloth& cloth, const GenerateOptions& options)
 {
     MotionHeader header;
     header.sheet = cloth.sheet;

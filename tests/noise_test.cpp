@@ -114,7 +114,7 @@ TEST(Noise, OfStoredMotionIsThatOfFloats)
 {
     // A fall, 120 frames a second, positions of some metres: floats round them by up to 2.4e-7 m.
     // What the polynomial leaves of the motion itself is smooth, not white.
-    const MotionSource clean = falls(varied_cloth({5, 5, true, true, true, true}), 2, 2, 120);
+    const Motion clean = falls(varied_cloth({5, 5, true, true, true, true}), 2, 2, 120);
     const NoiseEstimate noise = estimate(Tracks(clean.read(0, 0, clean.frame_counts[0])));
     EXPECT_LE(noise.level, 5e-5);
     EXPECT_FALSE(noise.white);

@@ -49,8 +49,8 @@ void expect_same(const TrainState& a, const TrainState& b)
 {
     EXPECT_EQ(a.iteration, b.iteration);
     EXPECT_EQ(a.best_iteration, b.best_iteration);
-    EXPECT_EQ(bits_of({a.stiffness_scale, a.damping_scale, a.best_validation}),
-              bits_of({b.stiffness_scale, b.damping_scale, b.best_validation}));
+    EXPECT_EQ(bits_of({a.stiffness_scale, a.damping_scale, a.best_validation.value_or(-1)}),
+              bits_of({b.stiffness_scale, b.damping_scale, b.best_validation.value_or(-1)}));
     for (const auto array :
          {&TrainState::parameters, &TrainState::mean, &TrainState::square, &TrainState::best}) {
         ASSERT_EQ((a.*array).size(), (b.*array).size());
@@ -172,9 +172,9 @@ TEST_F(RunFolderCreate, RefusesWhatCanBeNoFolder)
 
 TEST_F(RunFolderCreate, ConfigNeedsARun)
 {
-    EXPECT_EQ(error_of([&] { run.config(); }),
-              run.path().string() +
-                  ": holds no run: there is no config.toml; name the folder of a run");
+    EXPECT_EQ(
+        error_of([&] { run.config(); }),
+        run.path().string() + ": holds no run: there is no config.toml; name the folder of a run");
 }
 
 // ---- Log
@@ -298,8 +298,7 @@ TEST_F(RunFolderLog, RefusesADamagedLineWithin)
     const std::string line = bytes_of(log);
     const std::string damaged = line + line.substr(0, 30) + "\n" + line;
     write_bytes(log, damaged);
-    EXPECT_EQ(error_of([&] { run.cut_log(1); }),
-              log.string() + ": line 2 is not the log of an iteration; repair or remove that line");
+    EXPECT_TRUE(error_of([&] { run.cut_log(1); }).starts_with(log.string() + ": line 2 "));
     EXPECT_EQ(bytes_of(log), damaged);
 }
 

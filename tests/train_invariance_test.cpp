@@ -17,7 +17,7 @@ namespace {
 
 // ---- Stopping and going on ----
 
-MotionSource small_motion()
+Motion small_motion()
 {
     return generated_motion(
         make_grid_cloth({1.5, 1.5, 1.6}, {4, 4, true, true, true, true},
@@ -37,26 +37,33 @@ TrainOptions small_options()
     return options;
 }
 
+// Cancelled after one iteration.
+TrainState one_more(const Motion& motion, const TrainOptions& options, const TrainState* resume)
+{
+    Diary diary;
+    const Progress once([](const ProgressUpdate& update) { return update.stage != "train"; });
+    EXPECT_THROW(train(motion, options, resume, write_to(diary), once), Cancelled);
+    return diary.states.back();
+}
+
 TEST(Train, GoesOnAfterAnyIterationAsIfNeverStopped)
 {
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const TrainOptions options = small_options();
     Diary whole;
     const TrainResult expected = train(motion, options, nullptr, write_to(whole));
-    ASSERT_TRUE(expected.finished);
     ASSERT_EQ(total_iterations(options), 18);
     for (int stop = 1; stop < 18; ++stop) {  // inside passes, at borders of passes and rounds
         SCOPED_TRACE(stop);
         Diary before, after;
-        TrainHooks hooks = write_to(before);
-        hooks.keep_going = [&](const TrainLog& log, int total) {
-            EXPECT_EQ(total, 18);
-            return log.iteration + 1 < stop;
-        };
-        const TrainResult stopped = train(motion, options, nullptr, hooks);
-        EXPECT_FALSE(stopped.finished);
-        EXPECT_EQ(stopped.state.iteration, stop);
-        expect_same_bits(stopped.state, before.states.back());  // what a hook may store
+        const Progress until([&](const ProgressUpdate& update) {
+            if (update.stage != "train") return true;
+            EXPECT_EQ(update.total, 18);
+            return update.done < stop;
+        });
+        EXPECT_THROW(train(motion, options, nullptr, write_to(before), until), Cancelled);
+        ASSERT_EQ(before.states.size(), std::size_t(stop));
+        EXPECT_EQ(before.states.back().iteration, stop);
         const TrainResult resumed = train(motion, options, &before.states.back(), write_to(after));
         expect_same_bits(resumed, expected);
         ASSERT_EQ(before.logs.size() + after.logs.size(), whole.logs.size());
@@ -72,27 +79,21 @@ TEST(Train, GoesOnAfterAnyIterationAsIfNeverStopped)
 
 TEST(Train, GoesOnWhenStoppedAfterEveryIteration)
 {
-    const MotionSource motion = small_motion();
+    const Motion motion = small_motion();
     const TrainOptions options = small_options();
     const TrainResult expected = train(motion, options, nullptr, {});
-    TrainHooks once;
-    once.keep_going = [](const TrainLog&, int) { return false; };
-    TrainResult result = train(motion, options, nullptr, once);
-    int starts = 1;
-    for (; !result.finished; ++starts) {
-        const TrainState state = result.state;
-        result = train(motion, options, &state, once);
+    std::optional<TrainState> state;
+    for (int iteration = 1; iteration <= 18; ++iteration) {
+        state = one_more(motion, options, state ? &*state : nullptr);
+        EXPECT_EQ(state->iteration, iteration);
     }
-    EXPECT_EQ(starts, 18);
-    expect_same_bits(result, expected);
+    expect_same_bits(train(motion, options, &*state, {}), expected);
 }
 
 TEST(Train, RefusesACheckpointOfAnotherGrid)
 {
-    const MotionSource motion = small_motion();
-    TrainHooks once;
-    once.keep_going = [](const TrainLog&, int) { return false; };
-    const TrainState state = train(motion, small_options(), nullptr, once).state;
+    const Motion motion = small_motion();
+    const TrainState state = one_more(motion, small_options(), nullptr);
     TrainOptions options = small_options();
     options.grid.cols = 5;
     try {
@@ -100,10 +101,9 @@ TEST(Train, RefusesACheckpointOfAnotherGrid)
         FAIL() << "no error";
     } catch (const Error& error) {
         // r (c - 1) + (r - 1) c edges, 2 (r - 1) (c - 1) diagonals, r (c - 2) + (r - 2) c over two.
-        EXPECT_STREQ(error.what(),
-                     "train: the checkpoint has 58 springs with 2 kinds of parameters, but a "
-                     "4 x 5 grid has 77 with 2; resume with "
-                     "the settings of the run");
+        const std::string text = error.what();
+        EXPECT_NE(text.find("58 springs"), std::string::npos) << text;
+        EXPECT_NE(text.find("has 77"), std::string::npos) << text;
     }
 }
 
@@ -129,7 +129,7 @@ TEST(Train, ResultDoesNotDependOnThreads)
 TEST(Train, ReadsTheMotionInOneOfItsThreadsAtATime)
 {
     // Passes of two iterations, so that a new reader comes while the last one reads ahead.
-    MotionSource motion = small_motion();
+    Motion motion = small_motion();
     std::atomic<int> readers = 0, together = 0;
     motion.read = [&, read = motion.read](std::size_t rollout, std::size_t first,
                                           std::size_t count) {
@@ -150,7 +150,7 @@ TEST(Train, ReadsTheMotionInOneOfItsThreadsAtATime)
 
 TEST(Train, NeverTrainsOnValidationRollouts)
 {
-    MotionSource motion = patchwork_motion();
+    Motion motion = patchwork_motion();
     std::vector<std::size_t> asked;
     motion.read = [&, read = motion.read](std::size_t rollout, std::size_t first,
                                           std::size_t count) {
@@ -176,7 +176,7 @@ TEST(Train, DoesNotLearnFromValidationRollouts)
     // Whatever they hold, every iteration does the same; only the choice of the best may differ.
     const TrainOptions options = quick_options(6, 6, dual_pass(6, 6, {}));
     const RolloutSplit split = split_rollouts(12, options.validation_share, options.seed);
-    MotionSource other = patchwork_motion();
+    Motion other = patchwork_motion();
     other.read = [&split, read = other.read](std::size_t rollout, std::size_t first,
                                              std::size_t count) {
         const bool spare = rollout == split.validation[0];
@@ -192,7 +192,7 @@ TEST(Train, DoesNotLearnFromValidationRollouts)
 
 TEST(Train, SlowPassesAskForTheEndsOfRolloutsOnly)
 {
-    MotionSource motion = patchwork_motion();  // 121 frames
+    Motion motion = patchwork_motion();  // 121 frames
     std::vector<std::size_t> asked;
     motion.read = [&, read = motion.read](std::size_t rollout, std::size_t first,
                                           std::size_t count) {

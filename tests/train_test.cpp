@@ -95,7 +95,7 @@ Rollout cross_rollout(const Cloth& cloth, int seed, std::size_t frames)
     return recorded(scene, frames, 1);
 }
 
-MotionSource cross_motion(std::vector<Rollout> rollouts)
+Motion cross_motion(std::vector<Rollout> rollouts)
 {
     MotionHeader header;
     const Cloth cloth = cross_cloth(1, 1, 1, 1);
@@ -190,7 +190,7 @@ TEST(Train, FindsTheOptimumOfTwoSprings)
     const Cloth truth = cross_cloth(30, 50, 0.6, 0.3);
     std::vector<Rollout> rollouts;
     for (int seed = 1; seed <= 4; ++seed) rollouts.push_back(cross_rollout(truth, seed, 41));
-    const MotionSource motion = cross_motion(rollouts);
+    const Motion motion = cross_motion(rollouts);
     const TrainResult result = train(motion, cross_options(300, 40, 3), nullptr, {});
     // Targets of up to some 3 N are rounded to float, that is by 2e-7 N, and a strain of some 0.05
     // m and a rate of some 1 m/s turn that into 4e-6 N/m and 2e-7 N s/m.
@@ -198,7 +198,6 @@ TEST(Train, FindsTheOptimumOfTwoSprings)
     EXPECT_NEAR(result.state.parameters[0][1], 50, 1e-5);
     EXPECT_NEAR(result.state.parameters[1][0], 0.6, 1e-6);
     EXPECT_NEAR(result.state.parameters[1][1], 0.3, 1e-6);
-    EXPECT_TRUE(result.finished);
 }
 
 TEST(Train, SettlesAmidRolloutsThatContradictEachOther)
@@ -295,7 +294,7 @@ struct Gain {
     TrainResult result;
 };
 
-Gain learn_patchwork(const MotionSource& motion, const TrainOptions& options)
+Gain learn_patchwork(const Motion& motion, const TrainOptions& options)
 {
     Gain gain;
     gain.result = train(motion, options, nullptr, write_to(gain.diary));
@@ -327,8 +326,9 @@ TEST(Train, DualPassRecoversAPatchwork)
     for (const TrainLog& log : gain.diary.logs) {
         const bool due = (log.iteration + 1) % options.validate_every == 0;
         const int step = log.iteration % 70;
-        EXPECT_EQ(log.validation_rmse >= 0, due || step == 39 || step == 69) << log.iteration;
-        if (log.validation_rmse >= 0) best = std::min(best, log.validation_rmse);
+        EXPECT_EQ(log.validation_rmse.has_value(), due || step == 39 || step == 69)
+            << log.iteration;
+        best = std::min(best, log.validation_rmse.value_or(best));
         EXPECT_EQ(log.round, log.iteration / 70);
         EXPECT_EQ(log.pass, step < 40 ? 0 : 1);
         const auto& after = gain.diary.states[log.iteration];
@@ -408,7 +408,7 @@ Cloth law_patchwork()
 TEST(TrainLaw, RecoversEveryKindOfParameter)
 {
     const Cloth truth = law_patchwork();
-    const MotionSource motion = generated_motion(truth, short_falls(12, 1.2));
+    const Motion motion = generated_motion(truth, short_falls(12, 1.2));
     for (const bool logarithmic : {false, true}) {
         TrainOptions options = quick_options(6, 6, single_pass(400, {}));
         options.law = {{0}, true};
@@ -487,8 +487,8 @@ TEST(Train, TakesSecondDifferencesWhereAccelerationsAreMissing)
 {
     // Rollouts as long as a clip, so that the differences of both are the same.
     const Cloth cloth = patchwork();
-    const MotionSource stored = generated_motion(cloth, short_falls(6, 0.2));
-    MotionSource without = stored, filled = stored;
+    const Motion stored = generated_motion(cloth, short_falls(6, 0.2));
+    Motion without = stored, filled = stored;
     without.read = [&](std::size_t rollout, std::size_t first, std::size_t count) {
         Rollout result = stored.read(rollout, first, count);
         result.acceleration.clear();
@@ -512,7 +512,7 @@ TEST(Train, RecoversAPatchworkWithoutStoredAccelerations)
     // positions of up to 2 m in float give 4 * 1.2e-7 / dt^2 = 0.1 m/s^2 at 2 ms.
     GenerateOptions falls = short_falls(12, 0.6);
     falls.stride = 1;
-    MotionSource motion = generated_motion(patchwork(), falls);
+    Motion motion = generated_motion(patchwork(), falls);
     motion.read = [read = motion.read](std::size_t rollout, std::size_t first, std::size_t count) {
         Rollout result = read(rollout, first, count);
         result.acceleration.clear();
@@ -525,7 +525,7 @@ TEST(Train, RecoversAPatchworkWithoutStoredAccelerations)
 
 TEST(Train, LearnsASurrogateOfAnotherResolution)
 {
-    const MotionSource motion =
+    const Motion motion =
         generated_motion(make_grid_cloth({2, 2, 2.5}, {5, 5, true, true, true, true},
                                          MaterialField::uniform(40), MaterialField::uniform(0.8)),
                          short_falls(6, 0.6));
@@ -537,7 +537,7 @@ TEST(Train, LearnsASurrogateOfAnotherResolution)
     EXPECT_EQ(result.cloth.particle_count(), 42u);
     // What is left is what no net of this grid can do. Seen: 0.59.
     EXPECT_LE(diary.logs.back().loss.total, 0.75 * diary.logs.front().loss.total);
-    EXPECT_LT(result.validation_rmse, diary.logs[7].validation_rmse);
+    EXPECT_LT(result.validation_rmse, *diary.logs[7].validation_rmse);
 }
 
 // ---- What goes wrong ----
@@ -560,13 +560,9 @@ TEST(Train, NamesWhereAClipBlowsUp)
                     "train: iteration 0: the state leaves all bounds in rollout %d, clip from "
                     "frame %d, step %d, particle %d;",
                     &rollout, &frame, &step, &particle);
-        ASSERT_EQ(message,
-                  fmt::format("train: iteration 0: the state leaves all bounds in rollout {}, clip "
-                              "from frame {}, step {}, particle {}; the last good checkpoint is "
-                              "kept. Lower the rates, or start from lower stiffness and damping",
-                              rollout, frame, step, particle));
+        ASSERT_GE(std::min({rollout, frame, step, particle}), 0) << message;
         // There, and no step before, a particle crosses the sheet of 2.5 m x 2.5 m in one step.
-        const MotionSource& motion = patchwork_motion();
+        const Motion& motion = patchwork_motion();
         const Rollout clip = motion.read(rollout, frame, 1);
         Scene scene;
         scene.cloth = make_surrogate(motion.header, options.grid, stiffness, 1);
@@ -581,55 +577,49 @@ TEST(Train, NamesWhereAClipBlowsUp)
     }
 }
 
-std::string error_of(const TrainOptions& options)
+// The message of the Error, and the field that it names.
+std::pair<std::string, std::string> error_of(const TrainOptions& options)
 {
     try {
         train(patchwork_motion(), options, nullptr, {});
     } catch (const Error& error) {
-        return error.what();
+        return {error.what(), error.field()};
     }
-    return "no error";
+    return {"no error", ""};
 }
 
-TEST(Train, SaysWhatIsWrongWithItsOptions)
+TEST(Train, RefusesOptionsThatMakeNoSense)
 {
     const TrainOptions good = quick_options(6, 6, dual_pass(2, 2, {}));
-    TrainOptions options = good;
-    options.passes.clear();
-    EXPECT_EQ(error_of(options), "train: 0 passes in 1 rounds; at least one iteration is needed");
-    options = good;
-    options.rounds = 0;
-    EXPECT_EQ(error_of(options), "train: 2 passes in 0 rounds; at least one iteration is needed");
-    options.rounds = 1;
-    options.passes = dual_pass(0, 0, {});
-    EXPECT_EQ(error_of(options), "train: 2 passes in 1 rounds; at least one iteration is needed");
-    options.passes = dual_pass(5, -2, {});
-    EXPECT_EQ(error_of(options), "train: -2 iterations; not negative");
-    options.passes = dual_pass(2, 2, {.force = 1, .impulse = -0.5});
-    EXPECT_EQ(error_of(options),
-              "train: loss weights force 1, impulse -0.5, position 0; none may be negative and one "
-              "must be positive");
-    options.passes = single_pass(2, {.force = 0, .impulse = 0});
-    EXPECT_EQ(error_of(options),
-              "train: loss weights force 0, impulse 0, position 0; none may be negative and one "
-              "must be positive");
-    options = good;
-    options.batch = 0;
-    EXPECT_EQ(error_of(options), "train: a batch of 0 clips; at least 1");
-    options = good;
-    options.clip_steps = 4;
-    EXPECT_EQ(error_of(options),
-              "train: clips of 4 steps, but frames are stored every 5 steps; raise --clip-steps");
-    options = good;
-    options.round_decay = 0;
-    EXPECT_EQ(error_of(options), "train: a round decay of 0; it must be positive");
-    options = good;
-    options.damping_rate = 0;
-    EXPECT_EQ(error_of(options), "train: rates 0.1 and 0; both must be positive");
-    options = good;
-    options.stiffness_rate = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_EQ(error_of(options), "train: rates nan and 0.075; both must be positive");
-    EXPECT_EQ(error_of(good), "no error");
+    ASSERT_EQ(error_of(good).first, "no error");
+    const auto expect_refused = [&](const char* field, const char* value, auto change) {
+        TrainOptions options = good;
+        change(options);
+        const auto [text, named] = error_of(options);
+        EXPECT_EQ(named, field) << text;
+        EXPECT_NE(text.find(value), std::string::npos) << text << ", " << value;
+    };
+    using Options = TrainOptions;
+    expect_refused("passes", "0 passes", [](Options& o) { o.passes.clear(); });
+    expect_refused("passes", "0 rounds", [](Options& o) { o.rounds = 0; });
+    expect_refused("passes", "2 passes", [](Options& o) { o.passes = dual_pass(0, 0, {}); });
+    expect_refused("passes", "-2", [](Options& o) { o.passes = dual_pass(5, -2, {}); });
+    expect_refused("passes", "-0.5",
+                   [](Options& o) { o.passes = dual_pass(2, 2, {.force = 1, .impulse = -0.5}); });
+    expect_refused("passes", "impulse 0",
+                   [](Options& o) { o.passes = single_pass(2, {.force = 0, .impulse = 0}); });
+    expect_refused("batch", "0", [](Options& o) { o.batch = 0; });
+    expect_refused("clip_steps", "4 steps", [](Options& o) { o.clip_steps = 4; });
+    expect_refused("substeps", "0", [](Options& o) { o.substeps = Substeps{0}; });
+    expect_refused("round_decay", "0", [](Options& o) { o.round_decay = 0; });
+    expect_refused("stiffness_rate", "nan",
+                   [](Options& o) { o.stiffness_rate = std::numeric_limits<double>::quiet_NaN(); });
+    expect_refused("damping_rate", "0", [](Options& o) { o.damping_rate = 0; });
+    expect_refused("stiffness_start", "-3", [](Options& o) { o.stiffness_start = -3; });
+    expect_refused("damping_start", "0", [](Options& o) { o.damping_start = 0; });
+    expect_refused("slow_seconds", "-1", [](Options& o) { o.slow_seconds = -1; });
+    expect_refused("validate_every", "0", [](Options& o) { o.validate_every = 0; });
+    expect_refused("validation_clips", "0", [](Options& o) { o.validation_clips = 0; });
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ ExportReport export_motion_file(const ExportArguments& arguments, const fs::path
                                 ExportFormat format)
 {
     const MotionReader reader(file);
-    const MotionSource motion = source_of(reader);
+    const Motion motion = source_of(reader);
     const std::vector<std::size_t> rollouts = rollouts_of(arguments, reader.rollout_count());
     MotionExport options = motion_export(arguments, format);
     const fs::path out = out_path(arguments, file, format, true);
@@ -165,11 +165,9 @@ ExportReport export_motion_file(const ExportArguments& arguments, const fs::path
     for (const std::size_t rollout : rollouts) {
         options.rollout = rollout;
         options.out = arguments.rollout == "all" ? numbered(out, rollout) : out;
-        ProgressBar bar("export " + options.out.filename().string(), "frames",
-                        arguments.common.quiet);
-        const Progress progress(
-            [&](const ProgressUpdate& now) { return bar.show(now.done, now.total); });
-        add_report(report, export_motion(motion, options, progress));
+        const std::string label = "export " + options.out.filename().string();
+        add_report(report,
+                   export_motion(motion, options, show_progress(arguments.common.quiet, label)));
     }
     return report;
 }

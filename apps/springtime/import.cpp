@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "config.h"
-#include "import_report.h"
 #include "options.h"
 #include "progress.h"
+#include "springtime/import.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -128,13 +128,12 @@ int run_import(const ImportArguments& arguments)
             throw Error("--out {}: is read as well; give another name", arguments.out);
         }
     }
-    const ImportReport report = [&] {
-        ProgressBar bar("import", "passes", arguments.common.quiet);
-        return import_motion(
-            files, arguments.out, options,
-            Progress([&](const ProgressUpdate& now) { return bar.show(now.done, now.total); }));
-    }();
-    print(arguments.common, import_result(report, arguments.out));
+    const ImportReport report =
+        import_motion(files, arguments.out, options, show_progress(arguments.common.quiet));
+    Result result = report_of(report);
+    result.label(arguments.out);
+    result.add("out", arguments.out).data_only();
+    print(arguments.common, result);
     for (const std::string& text : report.warnings) {
         note(arguments.common, "warning: " + with_flags(text));
     }

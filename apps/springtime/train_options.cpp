@@ -1,41 +1,10 @@
 #include "train_options.h"
 
+#include <algorithm>
+
 namespace springtime::app {
 
 namespace {
-
-LossWeights weights_of(const TrainFlags& flags, std::size_t pass)
-{
-    const auto pick = [&](const std::vector<double>& values) {
-        return values[std::min(pass, values.size() - 1)];
-    };
-    const double negative = pick(flags.negative_weight);
-    return {pick(flags.force_weight), pick(flags.impulse_weight), pick(flags.position_weight),
-            negative, negative};
-}
-
-std::vector<TrainPass> passes_of(const TrainFlags& flags)
-{
-    const bool learn_stiffness = flags.freeze != "stiffness";
-    const bool learn_damping = flags.freeze != "damping";
-    const bool slow = flags.run.slow_seconds > 0;
-    if (flags.passes == "single") {
-        const Learn learn = !learn_stiffness ? Learn::damping
-                            : learn_damping  ? Learn::both
-                                             : Learn::stiffness;
-        return {{learn, *flags.stiffness_iterations + *flags.damping_iterations, false,
-                 weights_of(flags, 0)}};
-    }
-    std::vector<TrainPass> passes;
-    if (learn_stiffness) {
-        passes.push_back(
-            {Learn::stiffness, *flags.stiffness_iterations, slow, weights_of(flags, 0)});
-    }
-    if (learn_damping) {
-        passes.push_back({Learn::damping, *flags.damping_iterations, false, weights_of(flags, 1)});
-    }
-    return passes;
-}
 
 void add_linear_flags(const Flags& verb, TrainFlags& flags)
 {
@@ -58,13 +27,23 @@ void add_linear_flags(const Flags& verb, TrainFlags& flags)
         .one_of({"direct", "iterative"});
 }
 
-int substeps_named(const std::string& text)
+std::optional<Substeps> substeps_named(const std::string& text)
 {
-    if (text == "motion") return 0;
-    if (text == "auto") return kAutoSubsteps;
+    if (text == "motion") return std::nullopt;
+    if (text == "auto") return Substeps{};
     int substeps = 0;
-    if (parse_int(text, substeps) && substeps >= 1) return substeps;
+    if (parse_int(text, substeps) && substeps >= 1) return Substeps{substeps};
     throw Error("--substeps '{}': give a number of at least 1, auto or motion", text);
+}
+
+std::optional<double> positive(double value)
+{
+    return value > 0 ? std::optional<double>(value) : std::nullopt;
+}
+
+void check_not_negative(const char* flag, double value)
+{
+    if (!(value >= 0)) throw Error("{} {}: it must not be negative", flag, value);
 }
 
 }  // namespace
@@ -86,9 +65,9 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "of the landmarks, one twice as fine where that does clearly better, or about as many "
              "particles");
     add_families(verb, flags.families);
-    add_knots(verb, flags.run.law.knots);
+    add_knots(verb, flags.learn.law.knots);
     verb.in(kClothGroup)
-        .add_switch("--isotropic-damping", flags.run.law.isotropic,
+        .add_switch("--isotropic-damping", flags.learn.law.isotropic,
                     "Learn a second dashpot per spring, against all relative velocity");
     descent
         .add(
@@ -96,42 +75,42 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
             "dual: stiffness on slow clips, then damping on all; single: both at once; auto: dual, "
             "and single for captured motion")
         .one_of({"auto", "dual", "single"});
-    verb.add("--rounds", flags.rounds,
+    verb.add("--rounds", flags.learn.rounds,
              "How often the passes are gone through; 4 unless given, 1 for captured motion")
         .between(1, 1000);
-    verb.add("--stiffness-iterations", flags.stiffness_iterations,
+    verb.add("--stiffness-iterations", flags.learn.stiffness_iterations,
              "Iterations of the stiffness pass, 128 unless given; a single pass takes the sum of "
              "both; 64 for captured motion")
         .between(0, 1000000);
-    verb.add("--damping-iterations", flags.damping_iterations,
+    verb.add("--damping-iterations", flags.learn.damping_iterations,
              "Iterations of the damping pass, 64 unless given, 32 for captured motion")
         .between(0, 1000000);
-    descent.add("--stiffness-rate", flags.stiffness_rate,
+    descent.add("--stiffness-rate", flags.learn.stiffness_rate,
                 "Learning rate of stiffness, relative to the mean of its start; 0.1 unless given, "
                 "0.01 for captured motion");
-    descent.add("--damping-rate", flags.damping_rate,
+    descent.add("--damping-rate", flags.learn.damping_rate,
                 "Learning rate of damping, likewise; 0.075 unless given, 0.01 for captured motion");
-    descent.add("--round-decay", flags.run.round_decay,
+    descent.add("--round-decay", flags.learn.round_decay,
                 "Each round begins with this share of the rates of the one before");
     descent.add("--schedule", flags.schedule, "How the rates go over a pass")
         .one_of({"cosine", "constant"});
-    verb.add("--batch", flags.run.batch, "Clips per iteration");
-    verb.add("--clip-steps", flags.clip_steps,
+    verb.add("--batch", flags.learn.batch, "Clips per iteration");
+    verb.add("--clip-steps", flags.learn.clip_steps,
              "Time steps of a clip, rounded down to whole frames; 500 unless given, 150 for "
              "captured motion");
     descent.add("--substeps", flags.substeps,
                 "Parts that a time step of the motion is cut into: a number, auto for as many as "
                 "the springs need, or motion: 1 where the motion's own step is known, auto where "
                 "it was captured");
-    descent.add("--slow-seconds", flags.run.slow_seconds,
+    descent.add("--slow-seconds", flags.learn.slow_seconds,
                 "The stiffness pass sees the end of each rollout only, this long [s]; 0: all");
-    weight("--force-weight", flags.force_weight,
+    weight("--force-weight", flags.learn.force_weight,
            "Weight of the force loss, or one per pass; 1 unless given, 0 for captured motion", "");
-    weight("--impulse-weight", flags.impulse_weight,
+    weight("--impulse-weight", flags.learn.impulse_weight,
            "Weight of the impulse loss, likewise; 10 unless given, 0 for captured motion", "");
-    weight("--position-weight", flags.position_weight,
+    weight("--position-weight", flags.learn.position_weight,
            "Weight of the position loss, likewise; 0 unless given, 1 for captured motion", "");
-    weight("--negative-weight", flags.negative_weight,
+    weight("--negative-weight", flags.learn.negative_weight,
            "Penalty on negative parameters, likewise; 0 cuts them off at zero", "0");
     const Flag logarithms =
         descent.add_switch("--log-parameters", flags.log_parameters,
@@ -143,83 +122,64 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
         .excludes(logarithms);
     descent.add("--freeze", flags.freeze, "Parameters that keep their start")
         .one_of({"none", "stiffness", "damping"});
-    descent.add("--stiffness-start", flags.run.stiffness_start,
+    descent.add("--stiffness-start", flags.stiffness_start,
                 "First stiffness [N/m]; 0: that of the best homogeneous network");
-    descent.add("--damping-start", flags.run.damping_start,
+    descent.add("--damping-start", flags.damping_start,
                 "First damping [N s/m]; 0: that of the best homogeneous network");
-    validation.add("--validation-share", flags.run.validation_share,
+    validation.add("--validation-share", flags.learn.validation_share,
                    "Share of the rollouts that is never trained on and chooses the best iteration");
-    validation.add("--validation-clips", flags.run.validation_clips,
-                   "Clips of the validation motion that are looked at");
-    validation.add("--validate-every", flags.run.validate_every, "Iterations between two looks");
+    validation.add("--validation-clips", flags.learn.validation_clips,
+                   "Clips of the validation motion that are run");
+    validation.add("--validate-every", flags.learn.validate_every,
+                   "Iterations between two validations");
     validation
-        .add("--patience", flags.patience,
-             "End after this many iterations without a better look; 0, the default: never; 24 for "
+        .add("--patience", flags.learn.patience,
+             "End after this many iterations without a better validation; 0, the default: never; "
+             "24 for "
              "captured motion")
         .between(0, 1000000);
     add_linear_flags(verb, flags);
 }
 
-TrainFlags fitted_to(TrainFlags flags, const MotionHeader& header)
+std::vector<SpringFamily> families_named(const std::vector<std::string>& names)
 {
-    const bool captured = header.captured;
-    const auto weight = [](std::vector<double>& values, double otherwise) {
-        if (values.empty()) values = {otherwise};
-    };
-    if (flags.grid == "auto") {
-        const Grid grid = captured ? fitting_grid(header) : Grid{32, 32};
-        flags.grid = fmt::format("{}x{}", grid.rows, grid.cols);
+    std::vector<SpringFamily> families;
+    for (const SpringFamily family : kSpringFamilies) {
+        if (std::find(names.begin(), names.end(), name_of(family)) != names.end()) {
+            families.push_back(family);
+        }
     }
-    if (flags.passes == "auto") flags.passes = captured ? "single" : "dual";
-    flags.rounds = flags.rounds.value_or(captured ? 1 : 4);
-    flags.stiffness_iterations = flags.stiffness_iterations.value_or(captured ? 64 : 128);
-    flags.damping_iterations = flags.damping_iterations.value_or(captured ? 32 : 64);
-    // Measured on a cloth of 0.3 m with 1 mm of noise: with clips of 0.1 s and steps of 1 % the
-    // loss halves; from 0.5 s on gradients lead nowhere, since what a noisy start shakes is chaos.
-    flags.run.clip_steps = captured ? 150 : 500;
-    flags.stiffness_rate = flags.stiffness_rate.value_or(captured ? 0.01 : 0.1);
-    flags.damping_rate = flags.damping_rate.value_or(captured ? 0.01 : 0.075);
-    flags.patience = flags.patience.value_or(captured ? 24 : 0);
-    flags.log_parameters = flags.log_parameters || (captured && !flags.plain_parameters);
-    // Forces of captured motion are second differences, which noise drowns.
-    weight(flags.force_weight, captured ? 0 : 1);
-    weight(flags.impulse_weight, captured ? 0 : 10);
-    weight(flags.position_weight, captured ? 1 : 0);
-    return flags;
+    return families;
 }
 
-IdentifyOptions identify_options_from(const TrainFlags& flags, const CommonOptions& common)
+LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& common)
 {
-    IdentifyOptions options;
-    options.grid = grid_options(flags.grid, flags.families);
-    options.law = flags.run.law;
+    check_not_negative("--stiffness-start", flags.stiffness_start);
+    check_not_negative("--damping-start", flags.damping_start);
+    LearnOptions options = flags.learn;
+    options.method = flags.method == "linear"     ? LearnMethod::linear
+                     : flags.method == "gradient" ? LearnMethod::gradient
+                                                  : LearnMethod::automatic;
+    if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
+    options.families = families_named(flags.families);
     options.form = flags.form == "force"  ? BalanceForm::force
                    : flags.form == "weak" ? BalanceForm::weak
                                           : BalanceForm::automatic;
     options.instruments = flags.instruments == "frames" ? Instruments::frames
                           : flags.instruments == "none" ? Instruments::none
                                                         : Instruments::automatic;
-    options.window = flags.window;
-    options.prior = flags.prior;
+    options.window = positive(flags.window);
+    if (flags.prior >= 0) options.prior = flags.prior;
     options.iterative = flags.solver == "iterative";
-    options.validation_share = flags.run.validation_share;
-    options.seed = common.seed;
-    options.threads = common.threads;
-    return options;
-}
-
-TrainOptions train_options_from(const TrainFlags& flags, const CommonOptions& common)
-{
-    TrainOptions options = flags.run;
-    options.grid = grid_options(flags.grid, flags.families);
-    options.passes = passes_of(flags);
+    if (flags.passes == "dual") options.passes = LearnPasses::dual;
+    if (flags.passes == "single") options.passes = LearnPasses::single;
+    if (flags.freeze == "stiffness") options.freeze = Freeze::stiffness;
+    if (flags.freeze == "damping") options.freeze = Freeze::damping;
+    if (flags.log_parameters) options.logarithmic = true;
+    if (flags.plain_parameters) options.logarithmic = false;
     options.cosine = flags.schedule == "cosine";
-    options.logarithmic = flags.log_parameters;
-    options.clip_steps = flags.clip_steps.value_or(flags.run.clip_steps);
-    options.stiffness_rate = *flags.stiffness_rate;
-    options.damping_rate = *flags.damping_rate;
-    options.rounds = *flags.rounds;
-    options.patience = *flags.patience;
+    options.stiffness_start = positive(flags.stiffness_start);
+    options.damping_start = positive(flags.damping_start);
     options.substeps = substeps_named(flags.substeps);
     options.seed = common.seed;
     options.threads = common.threads;

@@ -68,7 +68,7 @@ struct MotionExport {
 
 // Reads the motion in segments, so it may be larger than memory. When `progress` cancels, nothing
 // is left behind.
-ExportReport export_motion(const MotionSource& motion, const MotionExport& options,
+ExportReport export_motion(const Motion& motion, const MotionExport& options,
                            const Progress& progress = {});
 
 struct ClothExport {

@@ -95,13 +95,24 @@ std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFi
 // parse_material() with maps read from PNG (grey-scale) and CSV files.
 MaterialField read_material(std::string_view text);
 
-// What a training run leaves behind:
+// A motion file, read segment by segment. It stays open as long as the motion or a copy of it is
+// there.
+Motion open_motion(const std::filesystem::path& path);
+
+// How springs were solved for: form, window, noise, prior, unseen springs. The cloth goes apart.
+std::string identification_to_json(const Identification& identification);
+Identification identification_from_json(std::string_view text, std::string_view source,
+                                        const Cloth& cloth);
+
+// What a run of learn() leaves behind:
 //   config.toml            the merged settings
-//   log.jsonl              one line per iteration
-//   checkpoint-a.bin, -b   the last two states, written in turn, each with a checksum
-//   cloth.json             the best cloth so far
+//   log.jsonl              one line per iteration of the descent
+//   checkpoint-a.bin, -b   the last two states of it, written in turn, each with a checksum
 //   homogeneous.json       the best homogeneous network
-class RunFolder {
+//   linear.json            the linear answer, and identification.json how it was found
+//   best.json              the best cloth so far, while the run is not finished
+//   cloth.json             the learned cloth of a run that is finished
+class RunFolder : public LearnStore {
   public:
     explicit RunFolder(std::filesystem::path path);
 
@@ -109,12 +120,14 @@ class RunFolder {
     bool exists() const;  // holds a run
     // Makes the folder and those it lies in. Throws Error when it already holds a run.
     void create(const std::string& config);
+    // The same, but not before learn() opens it: bad input leaves no folder behind.
+    void create_when_opened(std::string config) { config_ = std::move(config); }
     std::string config() const;
 
     void append_log(const TrainLog& log);
     // Drops log lines from this iteration on: a resumed run writes them again. A last line that a
-    // crash tore goes too.
-    void cut_log(int iteration);
+    // crash tore goes too. Returns the lines before.
+    std::vector<TrainLog> cut_log(int iteration);
 
     // Replaces the older checkpoint, or a damaged one. Throws Failure, and keeps both, when the
     // state has a number that is not finite or arrays of different lengths, and Error when a
@@ -126,8 +139,23 @@ class RunFolder {
     std::optional<TrainState> read_checkpoint(std::vector<std::string>& remarks) const;
     bool has_checkpoint() const;  // whole or damaged
 
+    LearnState open() override;
+    void keep_homogeneous(const Cloth& cloth) override;
+    void keep_linear(const Identification& linear) override;
+    void keep_log(const TrainLog& log) override { append_log(log); }
+    void keep_descent(const TrainState& state) override { write_checkpoint(state); }
+    void keep_best(const Cloth& cloth) override;
+    void finish(const Learned& learned) override;
+    void note(const std::string& text) override
+    {
+        if (on_note) on_note(text);
+    }
+
+    std::function<void(const std::string&)> on_note;
+
   private:
     std::filesystem::path path_;
+    std::optional<std::string> config_;  // of a run that is yet to be made
 };
 
 }  // namespace springtime

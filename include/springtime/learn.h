@@ -7,34 +7,206 @@
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/error.h"
+#include "springtime/identify.h"
 #include "springtime/motion.h"
 #include "springtime/simulation.h"
 
+// Learns a cloth of springs from motion.
+//
+//     const auto motion = Motion::from_arrays(sheet, rest, frames_per_second, positions);
+//     const Learned learned = learn(motion, {.grid = Grid{20, 20}});
+//
+// learn() is what `springtime train` does. Its parts can be called alone: train() and
+// fit_homogeneous() here, and identify() in identify.h.
 namespace springtime {
+
+// ---- The recipe ----
+
+enum class LearnMethod {
+    automatic,  // solves, then descends if that follows the motion better
+    linear,     // solves for all springs at once
+    gradient    // descends through the simulator
+};
+enum class LearnPasses {
+    dual,   // stiffness on slow clips, then damping on all
+    single  // both at once
+};
+enum class Freeze { stiffness, damping };
+
+// How many parts a step of the motion is cut into.
+struct Substeps {
+    std::optional<int> count;  // absent: as many as the springs need (stable_substeps), rounded up
+                               // to a coarse ladder of numbers
+};
+
+// The defaults of absent options depend on the motion. There is one schedule for simulated motion
+// and another for captured motion (docs/learning.md).
+struct LearnOptions {
+    LearnMethod method = LearnMethod::automatic;
+    // Particles of the surrogate. Absent: 32 x 32 for simulated motion. For captured motion it is
+    // the grid of the landmarks, or one twice as fine if that is clearly better, or a grid with
+    // about as many particles as landmarks.
+    std::optional<Grid> grid{};
+    std::vector<SpringFamily> families{kSpringFamilies.begin(), kSpringFamilies.end()};
+    SpringLaw law{};
+    // The linear method (see IdentifyOptions).
+    BalanceForm form = BalanceForm::automatic;
+    Instruments instruments = Instruments::automatic;
+    std::optional<double> window{}, prior{};
+    bool iterative = false;
+    // The descent (see TrainOptions).
+    std::optional<LearnPasses> passes{};
+    std::optional<int> rounds{}, stiffness_iterations{}, damping_iterations{}, clip_steps{};
+    std::optional<int> patience{};  // 0: it never ends early
+    std::optional<Substeps> substeps{};
+    std::optional<double> stiffness_rate{}, damping_rate{};
+    // One number for all passes, or one for each of the two.
+    std::vector<double> force_weight{}, impulse_weight{}, position_weight{}, negative_weight{};
+    std::optional<bool> logarithmic{};
+    std::optional<Freeze> freeze{};                            // parameters that do not change
+    std::optional<double> stiffness_start{}, damping_start{};  // [N/m], [N s/m]
+    double round_decay = 0.3;
+    bool cosine = true;
+    int batch = 32;
+    double slow_seconds = 1;
+    // Both methods.
+    double validation_share = 0.05;
+    int validation_clips = 32;
+    int validate_every = 8;
+    std::uint64_t seed = 1;
+    int threads = 0;
+    Device device = Device::automatic;
+};
+
+struct LossTerms {
+    double force = 0, impulse = 0, position = 0;  // without their weights
+    double negativity = 0;                        // with its weight
+    double total = 0;
+};
+
+// The smallest and the largest value of a parameter.
+struct ParameterBounds {
+    const ParameterKind* kind;
+    double low, high;
+};
+
+// One iteration of a descent.
+struct TrainLog {
+    int iteration = 0, pass = 0, round = 0;
+    LossTerms loss;
+    double gradient_norm = 0;
+    std::vector<ParameterBounds> bounds;    // of all learned parameters
+    std::optional<double> validation_rmse;  // [m], if it was measured in this iteration
+    double seconds = 0;                     // of this iteration
+};
+
+// The result of learn(). Errors are the RMSE of the motion on validation data, which training does
+// not see. They are NaN if the cloth blows up. [m]
+struct Learned {
+    Cloth cloth;  // with standard errors if it is the linear solution, or was refined from it
+    double validation_rmse = 0;
+    // What it is compared with, if the method computed it.
+    std::optional<Identification> linear;
+    std::optional<double> linear_rmse;
+    std::optional<Cloth> homogeneous;
+    std::optional<double> homogeneous_rmse;
+    std::vector<TrainLog> log;  // of the descent, earlier runs included; empty without one
+    int iterations = 0;         // of the descent
+    int best_iteration = 0;     // 0: the start was best
+    // True if the descent ended early because the springs came to need too short steps.
+    bool too_stiff = false;
+    double longest_step = 0;      // the longest step that is safe for the cloth [s]
+    int substeps = 1;             // the number of safe sub-steps in a step of the motion
+    std::string summary;          // what was done and why, in words, a line each
+    double seconds = 0;           // of this run
+    double training_seconds = 0;  // of solving and of the iterations, earlier runs included
+};
+
+// Everything that a descent needs to continue as if it had never stopped, to the last bit.
+struct TrainState {
+    int iteration = 0;  // counted over all passes and rounds
+    ParameterValues parameters;
+    ParameterValues mean, square;                   // Adam
+    double stiffness_scale = 0, damping_scale = 0;  // means at the start, the unit of rates
+    std::optional<double> best_validation;          // [m]; absent before the first finite one
+    int best_iteration = 0;
+    ParameterValues best;
+};
+
+// What a run of learn() has finished so far. A run that starts from it ends with the same bits as
+// one that was never interrupted.
+struct LearnState {
+    std::optional<Cloth> homogeneous;
+    std::optional<Identification> linear;
+    std::optional<TrainState> descent;
+    std::vector<TrainLog> log;          // of the iterations before `descent`
+    std::vector<std::string> warnings;  // what was damaged and is computed again
+};
+
+// Receives what a run of learn() finishes, step by step. This base class keeps nothing. RunFolder
+// (files.h) keeps everything in a folder.
+class LearnStore {
+  public:
+    virtual ~LearnStore() = default;
+
+    // Called once, as soon as the input is known to be valid. Returns what earlier runs finished.
+    virtual LearnState open() { return {}; }
+    virtual void keep_homogeneous(const Cloth&) {}
+    virtual void keep_linear(const Identification&) {}
+    virtual void keep_log(const TrainLog&) {}
+    // Called every few iterations, and when the descent ends or is cancelled.
+    virtual void keep_descent(const TrainState&) {}
+    virtual void keep_best(const Cloth&) {}            // the best cloth so far
+    virtual void finish(const Learned&) {}             // the last call
+    virtual void note(const std::string& /*text*/) {}  // a sentence for people
+};
+
+// Keeps everything in memory.
+class MemoryStore : public LearnStore {
+  public:
+    LearnState open() override;
+    void keep_homogeneous(const Cloth& cloth) override { state.homogeneous = cloth; }
+    void keep_linear(const Identification& linear) override { state.linear = linear; }
+    void keep_log(const TrainLog& log) override { state.log.push_back(log); }
+    void keep_descent(const TrainState& descent) override { state.descent = descent; }
+    void keep_best(const Cloth& cloth) override { best = cloth; }
+    void note(const std::string& text) override { notes.push_back(text); }
+
+    LearnState state;
+    std::optional<Cloth> best;
+    std::vector<std::string> notes;
+};
+
+// Learns a surrogate of the motion. It cuts recordings into segments, leaves some out for
+// validation, chooses the grid, solves, descends, and reports its choices in a summary. With a
+// store, it continues from what the store has kept. The result depends on the motion and the
+// options alone, not on threads or interruptions. Throws Error on bad input, and Failure when a
+// gradient is not finite.
+Learned learn(const Motion& motion, const LearnOptions& options, const Progress& progress = {},
+              LearnStore* store = nullptr);
+
+// The motion RMSE of clips below which nothing is left to refine. It accounts for noise of
+// positions, noise of the velocities at the start of clips, and rounding. [m]
+double refinement_floor(const Identification& linear, int clip_steps, const MotionHeader& header);
+
+// ---- The descent by itself ----
 
 struct LossWeights {
     double force = 1, impulse = 10, position = 0;
     double negative_stiffness = 0, negative_damping = 0;
 };
 
-struct LossTerms {
-    double force = 0, impulse = 0, position = 0, negativity = 0;  // unweighted, but for the last
-    double total = 0;
-};
-
-// Stiffness stands for that of all ranges, damping for both dashpots.
+// Which parameters a pass learns, by their role: all stiffnesses, all dampings, or both.
 enum class Learn { stiffness, damping, both };
 
-// A run of iterations that learns some of the parameters while the others stay.
+// A series of iterations that learns some of the parameters while the others stay constant.
 struct TrainPass {
     Learn learn = Learn::both;
     int iterations = 128;
-    bool slow_clips = false;  // only clips of the last second of each rollout
+    bool slow_clips = false;  // use only clips from the last seconds of each rollout
     LossWeights weights;
 };
-
-// As many parts of a step as are safe for a cloth (stable_substeps), in a coarse ladder of numbers.
-inline constexpr int kAutoSubsteps = -1;
 
 struct TrainOptions {
     GridOptions grid;
@@ -43,62 +215,33 @@ struct TrainOptions {
     int rounds = 4;
     int batch = 32;
     int clip_steps = 500;  // rounded down to whole frames
-    // Parts that the surrogate cuts a step of the motion into, or kAutoSubsteps. Zero: one, since
-    // the source had that step; for captured motion, which has none, as kAutoSubsteps. Cloths that
-    // would then need steps below 10 microseconds are not considered.
-    int substeps = 0;
-    double slow_seconds = 1;      // what counts as the end of a rollout [s]
+    // Absent: one for simulated motion, because the source had that step; as many as the springs
+    // need for captured motion. Cloths that need steps below 10 microseconds are not considered.
+    std::optional<Substeps> substeps;
+    double slow_seconds = 1;      // length of the last part of a rollout, for slow_clips [s]
     double stiffness_rate = 0.1;  // step of Adam, relative to the mean of the start
     double damping_rate = 0.075;
-    double round_decay = 0.3;  // each round begins with this share of the rates of the one before
+    double round_decay = 0.3;  // factor on the rates from one round to the next
     bool cosine = true;        // rates decay like a cosine over each pass; otherwise constant
-    // Learn the logarithms: parameters stay positive by themselves. One that is zero at the start
-    // begins at a hundredth of the mean, since zero has no logarithm.
+    // Learn logarithms, so that parameters stay positive. A parameter that is zero at the start
+    // begins at a hundredth of the mean, because zero has no logarithm.
     bool logarithmic = false;
-    double stiffness_start = 0;  // [N/m], in all ranges; zero: that of `start`
-    double damping_start = 0;    // [N s/m]; zero: that of `start`
-    std::optional<Cloth> start;  // to begin with; without one, the best constants are searched for
+    std::optional<double> stiffness_start;  // [N/m], in all ranges, instead of that of `start`
+    std::optional<double> damping_start;    // [N s/m], likewise
+    std::optional<Cloth> start;             // absent: the best constants are searched for
     double validation_share = 0.05;
     int validation_clips = 32;
-    int validate_every = 8;  // iterations
-    int patience = 0;        // iterations without a better validation that end it; 0: no end
+    int validate_every = 8;       // iterations
+    std::optional<int> patience;  // end after this many iterations without a better validation
     std::uint64_t seed = 1;
     int threads = 0;
     Device device = Device::automatic;
 };
 
-// Everything needed to go on bit for bit as if never stopped.
-struct TrainState {
-    int iteration = 0;  // counted over all passes and rounds
-    ParameterValues parameters;
-    ParameterValues mean, square;                   // Adam
-    double stiffness_scale = 0, damping_scale = 0;  // means of the start, which rates refer to
-    double best_validation = -1;                    // [m]; negative before the first
-    int best_iteration = 0;
-    ParameterValues best;
-};
-
-// The least and the greatest value of a parameter.
-struct ParameterBounds {
-    const ParameterKind* kind;
-    double low, high;
-};
-
-struct TrainLog {
-    int iteration = 0, pass = 0, round = 0;
-    LossTerms loss;
-    double gradient_norm = 0;
-    std::vector<ParameterBounds> bounds;  // of all learned parameters
-    double validation_rmse = -1;          // [m]; negative when not measured in this iteration
-    double seconds = 0;                   // of this iteration
-};
-
 struct TrainHooks {
     std::function<void(const TrainLog&)> on_log;
-    // After every iteration whose state may be stored.
+    // Called after every iteration whose state may be stored.
     std::function<void(const TrainState&)> on_state;
-    // Asked after every iteration; false stops.
-    std::function<bool(const TrainLog&, int total_iterations)> keep_going;
 };
 
 struct TrainResult {
@@ -106,45 +249,44 @@ struct TrainResult {
     TrainState state;
     double final_loss = 0;
     double validation_rmse = 0;  // [m], of `cloth`
-    bool finished = false;
-    bool too_stiff = false;  // it ended because the springs came to need too short steps
+    bool too_stiff = false;      // it ended because the springs came to need too short steps
 };
 
-// The published protocol for a mass-spring source: stiffness on slow clips, then damping on all.
+// The published protocol for a mass-spring source: stiffness on slow clips, then damping on all
+// clips.
 std::vector<TrainPass> dual_pass(int stiffness_iterations, int damping_iterations,
                                  const LossWeights& weights);
 std::vector<TrainPass> single_pass(int iterations, const LossWeights& weights);
 
-// A surrogate with the given grid, not yet learned.
+// A surrogate that has not learned yet: all springs have the given numbers.
 Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double stiffness,
                      double damping, const SpringLaw& law = {});
 
 int total_iterations(const TrainOptions& options);
 
-// Throws Error unless motion of this kind can be learned from with these options.
-void check_train(const TrainOptions& options, const MotionSource& motion);
+// Throws Error unless these options are valid and fit the motion.
+void check_train(const TrainOptions& options, const Motion& motion);
 
-// Learns. With `resume`, goes on from there. Throws Error on bad input and Failure when a gradient
-// is not finite, naming the clip, the step and the particle.
-TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
-                  const TrainHooks& hooks);
+// Descends through the simulator. With `resume`, it continues from that state. When it is
+// cancelled, resume from the last state that on_state received. Throws Error on bad input. Throws
+// Failure that names the clip, the step and the particle when a gradient is not finite.
+TrainResult train(const Motion& motion, const TrainOptions& options, const TrainState* resume,
+                  const TrainHooks& hooks, const Progress& progress = {});
 
-// The best network with one stiffness, in all ranges, and one damping per family, and no isotropic
-// damping: a search over decades, then descent on the position loss, judged by the validation
-// clips. Where particles lie between landmarks the search goes on by family instead, judged by
-// whole rollouts; both diagonals, and all dampings, are then the same, and networks that would need
-// more sub-steps than the options allow are left out.
-// `keep_going` is asked now and then with the share that is done; when it says no, Failure is
-// thrown.
-Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
-                      const std::function<bool(double share)>& keep_going = {});
+// The best homogeneous network: one stiffness for all ranges and one damping per family, and no
+// isotropic damping. It is found by a search over decades and then by descent on the position loss,
+// judged by the validation clips. If particles lie between landmarks, the search continues by
+// family instead of the descent and is judged by whole rollouts. Both diagonals then have the same
+// stiffness, all families have the same damping, and networks that need more sub-steps than the
+// options allow are left out.
+Cloth fit_homogeneous(const Motion& motion, const TrainOptions& options,
+                      const Progress& progress = {});
 
 // The best cloth of a training so far.
 Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state);
 
-// Motion RMSE of a cloth with the options' grid on the validation clips, or on whole validation
-// rollouts where particles lie between landmarks. [m]
-double validation_error(const MotionSource& motion, const TrainOptions& options,
-                        const Cloth& cloth);
+// The motion RMSE of a cloth on the grid of the options, on the validation clips. If particles lie
+// between landmarks, it is that of whole validation rollouts. [m]
+double validation_error(const Motion& motion, const TrainOptions& options, const Cloth& cloth);
 
 }  // namespace springtime

@@ -23,11 +23,11 @@ struct StoredField {
 };
 
 // In the order of the file.
-constexpr std::array<StoredField<double>, 3> kScalars{{
+constexpr std::array<StoredField<double>, 2> kScalars{{
     {"stiffness_scale", &TrainState::stiffness_scale},
     {"damping_scale", &TrainState::damping_scale},
-    {"best_validation", &TrainState::best_validation},
 }};
+constexpr double kNoValidation = -1;  // in the file, instead of a best validation
 constexpr std::array<StoredField<ParameterValues>, 4> kArrays{{
     {"parameters", &TrainState::parameters},
     {"mean", &TrainState::mean},
@@ -41,9 +41,9 @@ constexpr std::string_view kMagic = "springtime-state";
 constexpr std::uint64_t kCheckpointVersion = 3;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
-// Iteration, best iteration, the scalars and the number of parameters come first; then how many
-// values each parameter has; then the arrays.
-constexpr std::size_t kFixedBytes = (3 + kScalars.size()) * kWordBytes;
+// Iteration, best iteration, the scalars, the best validation and the number of parameters come
+// first; then how many values each parameter has; then the arrays.
+constexpr std::size_t kFixedBytes = (4 + kScalars.size()) * kWordBytes;
 
 // FNV-1a with 64 bits. Each step is a bijection of the hash for a given byte and of the byte for a
 // given hash, so a change within one byte never goes unnoticed.
@@ -178,6 +178,9 @@ std::string state_fault(const TrainState& state)
         const double value = state.*field.values;
         if (!std::isfinite(value)) return fmt::format("{} is {}", field.name, value);
     }
+    if (state.best_validation && !std::isfinite(*state.best_validation)) {
+        return fmt::format("best_validation is {}", *state.best_validation);
+    }
     const std::size_t count = state.parameters.size();
     if (count == 0) return "parameters is empty";
     for (const auto& field : kArrays) {
@@ -200,6 +203,7 @@ std::string encode_checkpoint(const TrainState& state)
     put(content, std::uint64_t(state.iteration));
     put(content, std::uint64_t(state.best_iteration));
     for (const auto& field : kScalars) put(content, state.*field.values);
+    put(content, state.best_validation.value_or(kNoValidation));
     put(content, std::uint64_t(state.parameters.size()));
     for (const auto& values : state.parameters) put(content, std::uint64_t(values.size()));
     for (const auto& field : kArrays) {
@@ -226,6 +230,8 @@ TrainState decode_checkpoint(std::string_view bytes, const std::string& source)
     state.iteration = checked_count(words.next(), "iteration", source);
     state.best_iteration = checked_count(words.next(), "best_iteration", source);
     for (const auto& field : kScalars) state.*field.values = words.next_double();
+    const double best = words.next_double();
+    if (!(best < 0)) state.best_validation = best;
     const std::vector<std::size_t> counts = element_counts(words, source);
     for (const auto& field : kArrays) {
         for (const std::size_t count : counts) {

@@ -389,6 +389,20 @@ Rollout MotionReader::read(std::size_t rollout, std::size_t first, std::size_t c
     return part;
 }
 
+Motion open_motion(const fs::path& path)
+{
+    const auto reader = std::make_shared<const MotionReader>(path);
+    Motion motion;
+    motion.header = reader->header();
+    for (std::size_t r = 0; r < reader->rollout_count(); ++r) {
+        motion.frame_counts.push_back(reader->frame_count(r));
+    }
+    motion.read = [reader](std::size_t rollout, std::size_t first, std::size_t count) {
+        return reader->read(rollout, first, count);
+    };
+    return motion;
+}
+
 bool motion_file::is_hdf5(const fs::path& path)
 {
     check_source(path);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -22,6 +23,9 @@ namespace {
 constexpr const char* kConfig = "config.toml";
 constexpr const char* kLog = "log.jsonl";
 constexpr std::array kCheckpoints{"checkpoint-a.bin", "checkpoint-b.bin"};
+constexpr const char *kCloth = "cloth.json", *kBest = "best.json",
+                     *kHomogeneous = "homogeneous.json", *kLinear = "linear.json",
+                     *kIdentification = "identification.json";
 
 // ---- The two checkpoints of a folder
 
@@ -100,34 +104,80 @@ std::string log_line(const TrainLog& log)
             place = bounds;
         }
     }
-    line["validation_rmse"] = log.validation_rmse < 0 ? json() : json(log.validation_rmse);
+    line["validation_rmse"] = log.validation_rmse ? json(*log.validation_rmse) : json();
     line["seconds"] = log.seconds;
     return line.dump() + "\n";
 }
 
-// The iteration a line of the log is of; nothing when it is not such a line.
-std::optional<std::int64_t> line_iteration(std::string_view line)
+// NaN for null, which stands for what is not finite.
+double number_in(const nlohmann::json& value)
 {
-    const auto value = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
-    if (!value.is_object()) return {};
-    const auto found = value.find("iteration");
-    if (found == value.end() || !found->is_number_integer()) return {};
-    return found->get<std::int64_t>();
+    return value.is_null() ? std::nan("") : value.get<double>();
 }
 
-// Lines before the iteration. Only the last line may be torn.
-std::string lines_before(std::string_view text, int iteration, const fs::path& path)
+std::vector<ParameterBounds> bounds_in(const nlohmann::json& line)
 {
-    std::string kept;
+    std::vector<ParameterBounds> bounds;
+    const auto add = [&](const ParameterKind& kind, const nlohmann::json& value) {
+        bounds.push_back({&kind, number_in(value.at("min")), number_in(value.at("max"))});
+    };
+    for (const ParameterKind& kind : parameter_kinds()) {
+        const auto found = line.find(kind.name);
+        if (found == line.end()) continue;
+        if (kind.presence != ParameterPresence::per_range) {
+            add(kind, *found);
+            continue;
+        }
+        for (const nlohmann::json& range : *found) add(kind, range);
+    }
+    return bounds;
+}
+
+// Nothing when the line is not the log of an iteration.
+std::optional<TrainLog> parsed_line(std::string_view text)
+{
+    const auto line = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+    try {
+        TrainLog log;
+        log.iteration = line.at("iteration").get<int>();
+        log.round = line.at("round").get<int>();
+        log.pass = line.at("pass").get<int>();
+        const nlohmann::json& loss = line.at("loss");
+        log.loss = {number_in(loss.at("force")), number_in(loss.at("impulse")),
+                    number_in(loss.at("position")), number_in(loss.at("negativity")),
+                    number_in(loss.at("total"))};
+        log.gradient_norm = number_in(line.at("gradient_norm"));
+        log.bounds = bounds_in(line);
+        const nlohmann::json& error = line.at("validation_rmse");
+        if (!error.is_null()) log.validation_rmse = error.get<double>();
+        log.seconds = number_in(line.at("seconds"));
+        return log;
+    } catch (const nlohmann::json::exception&) {
+        return std::nullopt;
+    }
+}
+
+// The iterations before the given one, as the text has them and as what they say. Only the last
+// line may be torn.
+struct KeptLines {
+    std::string text;
+    std::vector<TrainLog> logs;
+};
+
+KeptLines lines_before(std::string_view text, int iteration, const fs::path& path)
+{
+    KeptLines kept;
     for (int number = 1; !text.empty(); ++number) {
         const std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
-        const auto of = line_iteration(line);
-        if (!of && !text.empty()) {
+        const std::optional<TrainLog> log = parsed_line(line);
+        if (!log && !text.empty()) {
             throw Error("{}: line {} is not the log of an iteration; repair or remove that line",
                         path.string(), number);
         }
-        if (of && *of < iteration) kept.append(line).push_back('\n');
+        if (!log || log->iteration >= iteration) continue;
+        kept.text.append(line).push_back('\n');
+        kept.logs.push_back(*log);
     }
     return kept;
 }
@@ -192,12 +242,14 @@ void RunFolder::append_log(const TrainLog& log)
     append_text(path_ / kLog, log_line(log));
 }
 
-void RunFolder::cut_log(int iteration)
+std::vector<TrainLog> RunFolder::cut_log(int iteration)
 {
     const fs::path path = path_ / kLog;
     std::error_code ignored;
-    if (fs::status(path, ignored).type() == fs::file_type::not_found) return;
-    write_text(path, lines_before(read_text(path), iteration, path));
+    if (fs::status(path, ignored).type() == fs::file_type::not_found) return {};
+    KeptLines kept = lines_before(read_text(path), iteration, path);
+    write_text(path, kept.text);
+    return std::move(kept.logs);
 }
 
 void RunFolder::write_checkpoint(const TrainState& state)
@@ -237,6 +289,51 @@ std::optional<TrainState> RunFolder::read_checkpoint(std::vector<std::string>& r
                                       newest->path.filename().string(), newest->state->iteration));
     }
     return std::move(newest->state);
+}
+
+// ---- What learn() keeps
+
+LearnState RunFolder::open()
+{
+    if (config_) create(*config_);
+    config_.reset();
+    LearnState state;
+    const auto cloth_in = [&](const char* name) -> std::optional<Cloth> {
+        if (!fs::exists(path_ / name)) return std::nullopt;
+        return read_cloth(path_ / name);
+    };
+    state.homogeneous = cloth_in(kHomogeneous);
+    const std::optional<Cloth> linear = cloth_in(kLinear);
+    if (linear && fs::exists(path_ / kIdentification)) {
+        const fs::path path = path_ / kIdentification;
+        state.linear = identification_from_json(read_text(path), path.string(), *linear);
+    }
+    state.descent = read_checkpoint(state.warnings);
+    state.log = cut_log(state.descent ? state.descent->iteration : 0);
+    return state;
+}
+
+void RunFolder::keep_homogeneous(const Cloth& cloth)
+{
+    write_cloth(path_ / kHomogeneous, cloth);
+}
+
+void RunFolder::keep_linear(const Identification& linear)
+{
+    write_text(path_ / kIdentification, identification_to_json(linear));
+    write_cloth(path_ / kLinear, linear.cloth);  // last: without it the other one does not count
+}
+
+void RunFolder::keep_best(const Cloth& cloth)
+{
+    write_cloth(path_ / kBest, cloth);
+}
+
+void RunFolder::finish(const Learned& learned)
+{
+    write_cloth(path_ / kCloth, learned.cloth);
+    std::error_code ignored;
+    fs::remove(path_ / kBest, ignored);
 }
 
 }  // namespace springtime

@@ -25,7 +25,7 @@ std::size_t Scheme::hop() const
     return std::max(1, half_width / kWindowsPerHalfWidth);
 }
 
-BalanceReader::BalanceReader(const MotionSource& motion, const IdentifyOptions& options)
+BalanceReader::BalanceReader(const Motion& motion, const IdentifyOptions& options)
     : motion_(motion),
       cloth_(make_surrogate(motion.header, options.grid, 1, 1, options.law)),
       threads_(thread_count(options.threads)),

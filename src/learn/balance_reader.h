@@ -38,7 +38,7 @@ struct Piece {
 class BalanceReader {
   public:
     // The motion must outlive it.
-    BalanceReader(const MotionSource& motion, const IdentifyOptions& options);
+    BalanceReader(const Motion& motion, const IdentifyOptions& options);
 
     const Cloth& cloth() const { return cloth_; }
     const std::vector<std::size_t>& rollouts() const { return rollouts_; }
@@ -75,7 +75,7 @@ class BalanceReader {
     // The motion of the particles.
     Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const;
 
-    const MotionSource& motion_;
+    const Motion& motion_;
     Cloth cloth_;
     int threads_;
     Resampler resampler_;
@@ -94,13 +94,13 @@ void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Vi
     }
     const TestFunction test = test_function(scheme);
     const Tracks tracks(particles);
-    const auto look = [&](std::size_t first) {
+    const auto subset = [&](std::size_t first) {
         return weak_rows(cloth_, header.environment, tracks, test, piece.middles,
                          {scheme.frame_step(), first}, interval(), step(), threads_);
     };
-    const BalanceRows one = look(0);
+    const BalanceRows one = subset(0);
     if (scheme.instruments) {
-        visit(BalancePair{one, look(1)});
+        visit(BalancePair{one, subset(1)});
     } else {
         visit(BalancePair{one, one});
     }

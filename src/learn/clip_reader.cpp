@@ -31,7 +31,7 @@ bool tells_state(const Rollout& rollout, std::size_t frame, std::size_t margin)
 }
 
 // As many frames around a clip as make the states at its ends those of the whole rollout.
-Window window_around(const MotionSource& motion, const Clip& clip, std::size_t intervals)
+Window window_around(const Motion& motion, const Clip& clip, std::size_t intervals)
 {
     const std::size_t frames = motion.frame_counts[clip.rollout];
     for (std::size_t margin = Rollout::kStateFrames - 1;; margin *= 2) {
@@ -83,8 +83,8 @@ std::vector<float> last_velocity(const Rollout& clip, const State& last)
 
 }  // namespace
 
-ClipReader::ClipReader(const MotionSource& motion, const Resampler& resampler,
-                       std::size_t intervals, const Cloth* surrogate)
+ClipReader::ClipReader(const Motion& motion, const Resampler& resampler, std::size_t intervals,
+                       const Cloth* surrogate)
     : motion_(&motion), resampler_(&resampler), intervals_(intervals), surrogate_(surrogate)
 {
 }
@@ -118,7 +118,8 @@ Rollout ClipReader::read_observed(const Clip& clip) const
     }
     if (target.velocity.empty()) target.velocity = last_velocity(target, state_at(intervals_));
     State start = state_at(0);
-    if (surrogate_ && header.captured) calm(start, *surrogate_, target.handles.particles);
+    if (surrogate_ && header.captured)
+        project_onto_rest_lengths(start, *surrogate_, target.handles.particles);
     put_frame(target.position, 0, start.position);
     put_frame(target.velocity, 0, start.velocity);
     return target;

@@ -15,7 +15,7 @@ namespace springtime {
 class ClipReader {
   public:
     // Starts of captured motion are calmed when the surrogate is given.
-    ClipReader(const MotionSource& motion, const Resampler& resampler, std::size_t intervals,
+    ClipReader(const Motion& motion, const Resampler& resampler, std::size_t intervals,
                const Cloth* surrogate = nullptr);
 
     Rollout read(const Clip& clip) const;
@@ -25,7 +25,7 @@ class ClipReader {
   private:
     Rollout read_observed(const Clip& clip) const;
 
-    const MotionSource* motion_;
+    const Motion* motion_;
     const Resampler* resampler_;
     std::size_t intervals_;
     const Cloth* surrogate_;

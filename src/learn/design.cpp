@@ -11,6 +11,7 @@
 #include "core/quantile.h"
 #include "learn/balance.h"
 #include "learn/balance_rows.h"
+#include "learn/stage.h"
 #include "learn/unknowns.h"
 #include "springtime/error.h"
 #include "springtime/generate.h"
@@ -133,7 +134,7 @@ std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned) cons
     for (std::size_t first = 0; first < frames; first += kFramesAtATime) {
         if (first > 0 && simulation.advance(run.stride)) return std::nullopt;
         const Recording piece =
-            record(simulation, std::min(kFramesAtATime, frames - first), run.stride, {});
+            record(simulation, std::min(kFramesAtATime, frames - first), run.stride);
         if (piece.blow_up) return std::nullopt;
         const BalanceRows rows = force_rows(cloth_, run.environment, piece.rollout, 1);
         blocks.add(BalancePair{rows, rows}, 1);
@@ -170,9 +171,10 @@ bool Scales::weigh(Experiment& experiment) const
 }  // namespace
 
 std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions& options,
-                                         const std::function<bool(double share)>& keep_going)
+                                         const Progress& progress)
 {
     check_cloth(cloth, "design");
+    const Stage stage(progress, "experiments");
     const Scales scales(cloth, options);
     std::vector<Experiment> experiments = candidates(cloth);
     std::vector<char> sound(experiments.size(), 0);
@@ -182,9 +184,7 @@ std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions
         sound[i] = scales.weigh(experiments[i]);
         const std::lock_guard lock(mutex);
         done += 1;
-        if (keep_going && !keep_going(done / double(experiments.size()))) {
-            throw Failure("design: interrupted");
-        }
+        stage.report(done / double(experiments.size()));
     });
     std::vector<Experiment> ranking;
     for (std::size_t i = 0; i < experiments.size(); ++i) {

@@ -17,8 +17,7 @@ const StandardErrors& errors_of(const Cloth& cloth)
     if (!cloth.errors || cloth.springs.spring_count() == 0) {
         throw Error(
             "determination: the cloth has no springs with standard errors; identify it from "
-            "motion, by springtime "
-            "train --method linear");
+            "motion, by the linear method");
     }
     return *cloth.errors;
 }
@@ -96,6 +95,15 @@ ErrorSummary summary_of(const std::vector<double>& errors)
             quantile(errors, 0.9), quantile(errors, 1)};
 }
 
+double median_error(const Identification& found, int kind)
+{
+    std::vector<double> finite;
+    for (const double error : errors_of(found.cloth).parameters[std::size_t(kind)]) {
+        if (std::isfinite(error)) finite.push_back(error);
+    }
+    return finite.empty() ? std::nan("") : quantile(finite, 0.5);
+}
+
 std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& errors,
                               const Grid& cells)
 {
@@ -125,7 +133,7 @@ std::vector<int> unseen_springs(const Cloth& cloth)
     return unseen;
 }
 
-std::vector<bool> held_throughout(const Cloth& cloth, const MotionSource& motion)
+std::vector<bool> held_throughout(const Cloth& cloth, const Motion& motion)
 {
     const Resampler resampler(motion.header.rest, cloth.rest);
     std::vector<std::size_t> times_held(cloth.particle_count(), 0);

@@ -25,7 +25,7 @@ struct Target {
     Handles handles;
 };
 
-void check_motion(const Cloth& surrogate, const MotionSource& motion)
+void check_motion(const Cloth& surrogate, const Motion& motion)
 {
     check_cloth(surrogate, "surrogate");
     const Sheet &ours = surrogate.sheet, &theirs = motion.header.sheet;
@@ -33,9 +33,10 @@ void check_motion(const Cloth& surrogate, const MotionSource& motion)
     if (differ(ours.length, theirs.length) || differ(ours.width, theirs.width)) {
         throw Error(
             "the surrogate is a sheet of {:.6g} m x {:.6g} m, but the motion is that of one of "
-            "{:.6g} m x {:.6g} m; they must agree within 1 %: import this take with --rest and the "
-            "motion file that the surrogate learned from, or both with the same --length and "
-            "--width, or learn the surrogate from such a sheet",
+            "{:.6g} m x {:.6g} m; they must agree within 1 %: import this recording with the rest "
+            "shape of the motion file that the surrogate learned from, or both with the same "
+            "length "
+            "and width, or learn the surrogate from such a sheet",
             ours.length, ours.width, theirs.length, theirs.width);
     }
     if (motion.frame_counts.empty()) {
@@ -52,7 +53,7 @@ void check_motion(const Cloth& surrogate, const MotionSource& motion)
 class TargetReader {
   public:
     // The surrogate runs with steps of `dt`.
-    TargetReader(const Cloth& surrogate, const MotionSource& motion, double dt)
+    TargetReader(const Cloth& surrogate, const Motion& motion, double dt)
         : surrogate_(surrogate),
           motion_(motion),
           dt_(dt),
@@ -73,11 +74,11 @@ class TargetReader {
     }
 
     // The same, for the surrogate to start from.
-    Target read_calmed(std::size_t rollout) const
+    Target read_projected(std::size_t rollout) const
     {
         Target target = read(rollout);
         if (motion_.header.captured && !motion_.header.velocities) {
-            calm(target.start, surrogate_, target.handles.particles);
+            project_onto_rest_lengths(target.start, surrogate_, target.handles.particles);
         }
         return target;
     }
@@ -90,7 +91,7 @@ class TargetReader {
     }
 
     const Cloth& surrogate_;
-    const MotionSource& motion_;
+    const Motion& motion_;
     double dt_;
     Resampler resampler_;
     mutable std::mutex mutex_;
@@ -159,7 +160,7 @@ MotionError summary_of(const std::vector<FrameErrors>& rollouts)
 
 // Compares the first shape, moved by shift(target, frame), with every frame.
 template <class Shift>
-MotionError shifted_error(const Cloth& surrogate, const MotionSource& motion, Shift shift)
+MotionError shifted_error(const Cloth& surrogate, const Motion& motion, Shift shift)
 {
     check_motion(surrogate, motion);
     const TargetReader reader(surrogate, motion, motion.header.dt);
@@ -194,10 +195,10 @@ struct BlowUp {
 };
 
 // Runs the surrogate along all targets of a motion, batch by batch.
-class Evaluation {
+class Evaluator {
   public:
-    Evaluation(const Cloth& surrogate, const MotionSource& motion, Device device, int threads,
-               const ProgressHook& progress, int substeps)
+    Evaluator(const Cloth& surrogate, const Motion& motion, Device device, int threads,
+              const Progress& progress, int substeps)
         : surrogate_(surrogate),
           reader_(surrogate, motion, motion.header.dt / substeps),
           step_{motion.header.dt / substeps, motion.header.environment, device},
@@ -224,43 +225,42 @@ class Evaluation {
     void run_batch(int batch);
     std::vector<Target> read_batch(int batch) const;
     void note_blow_up(int batch, const BlowUp& blow_up);
-    bool tell_frames(std::size_t count);
+    void report_frames(std::size_t count);
     [[noreturn]] void fail() const;
 
     const Cloth& surrogate_;
     TargetReader reader_;
     SimulationOptions step_;
     int stride_, threads_;
-    const ProgressHook& progress_;
+    const Progress& progress_;
     std::vector<std::size_t> order_;   // rollouts as the batches take them
     std::vector<FrameErrors> errors_;  // by rollout; each is filled by one thread
     std::size_t width_ = 1;
 
     std::mutex mutex_;  // of what follows
     double frames_done_ = 0, frames_total_ = 0;
-    std::atomic<bool> stopped_{false};
     std::atomic<int> first_bad_batch_{-1};
     BlowUp blow_up_;
 };
 
 // As many lanes as the stepper likes, out of 256 MiB of targets. The number of threads has no say,
 // so that whichever rollout of a batch blows up first is the same for all.
-std::size_t Evaluation::batch_width(std::size_t frames) const
+std::size_t Evaluator::batch_width(std::size_t frames) const
 {
     const double bytes = double(frames) * double(surrogate_.particle_count()) * 3 * sizeof(float);
     const auto lanes = std::size_t(make_batch_stepper(surrogate_, step_)->lane_count());
     return std::clamp(std::size_t(0x1p28 / bytes), std::size_t{1}, lanes);
 }
 
-std::vector<Target> Evaluation::read_batch(int batch) const
+std::vector<Target> Evaluator::read_batch(int batch) const
 {
     const std::size_t begin = batch * width_, end = std::min(begin + width_, order_.size());
     std::vector<Target> targets;
-    for (std::size_t i = begin; i < end; ++i) targets.push_back(reader_.read_calmed(order_[i]));
+    for (std::size_t i = begin; i < end; ++i) targets.push_back(reader_.read_projected(order_[i]));
     return targets;
 }
 
-void Evaluation::run_batch(int batch)
+void Evaluator::run_batch(int batch)
 {
     const std::vector<Target> targets = read_batch(batch);
     const auto stepper = make_batch_stepper(surrogate_, step_);
@@ -286,12 +286,12 @@ void Evaluation::run_batch(int batch)
             errors_[targets[lane].rollout].push_back(
                 frame_error(states[lane].position, targets[lane], frame));
         }
-        if (!tell_frames(states.size())) return;
+        report_frames(states.size());
     }
 }
 
 // Of several batches in which something blows up the first counts, whoever comes to it when.
-void Evaluation::note_blow_up(int batch, const BlowUp& blow_up)
+void Evaluator::note_blow_up(int batch, const BlowUp& blow_up)
 {
     const std::lock_guard lock(mutex_);
     if (first_bad_batch_ >= 0 && first_bad_batch_ < batch) return;
@@ -299,34 +299,32 @@ void Evaluation::note_blow_up(int batch, const BlowUp& blow_up)
     blow_up_ = blow_up;
 }
 
-bool Evaluation::tell_frames(std::size_t count)
+void Evaluator::report_frames(std::size_t count)
 {
     const std::lock_guard lock(mutex_);
     frames_done_ += double(count);
-    if (progress_ && !progress_(frames_done_, frames_total_)) stopped_ = true;
-    return !stopped_;
+    progress_.report({"evaluate", frames_done_, frames_total_, "frames", {}});
 }
 
-void Evaluation::fail() const
+void Evaluator::fail() const
 {
     const StepReport& report = blow_up_.report;
     throw Failure(
         "rollout {}: the surrogate blew up: particle {} was the first to leave all bounds, in step "
         "{} at {:.6g} s, with a time step of {:.3g} s; its own largest stable step is about {:.3g} "
-        "s. Use --substeps auto, or lower its stiffness and damping",
+        "s. Cut the step into sub-steps, or lower its stiffness and damping",
         blow_up_.rollout, report.particle, report.step, report.time, step_.dt,
         largest_stable_step(surrogate_, step_.environment));
 }
 
-MotionError Evaluation::run()
+MotionError Evaluator::run()
 {
     const int batches = int((order_.size() + width_ - 1) / width_);
     parallel_for(batches, threads_, [&](int batch) {
         const int bad = first_bad_batch_;
-        if (stopped_ || (bad >= 0 && bad < batch)) return;
+        if (bad >= 0 && bad < batch) return;
         run_batch(batch);
     });
-    if (stopped_) throw Failure("interrupted before all rollouts were compared");
     if (first_bad_batch_ >= 0) fail();
     return summary_of(errors_);
 }
@@ -381,8 +379,8 @@ ParameterError compare(const Cloth& cloth, const Parameter& parameter,
 
 }  // namespace
 
-MotionError surrogate_error(const Cloth& surrogate, const MotionSource& motion, Device device,
-                            int threads, const ProgressHook& progress, int substeps)
+MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
+                            int threads, const Progress& progress, int substeps)
 {
     check_motion(surrogate, motion);
     if (motion.header.contact) {
@@ -391,15 +389,15 @@ MotionError surrogate_error(const Cloth& surrogate, const MotionSource& motion, 
             "surrogate would pass through; evaluate on motion without contact");
     }
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
-    return Evaluation(surrogate, motion, device, threads, progress, substeps).run();
+    return Evaluator(surrogate, motion, device, threads, progress, substeps).run();
 }
 
-MotionError static_error(const Cloth& surrogate, const MotionSource& motion)
+MotionError static_error(const Cloth& surrogate, const Motion& motion)
 {
     return shifted_error(surrogate, motion, [](const Target&, std::size_t) { return Vec3d{}; });
 }
 
-MotionError handles_error(const Cloth& surrogate, const MotionSource& motion)
+MotionError handles_error(const Cloth& surrogate, const Motion& motion)
 {
     const double interval = motion.header.frame_interval();
     return shifted_error(surrogate, motion, [&](const Target& target, std::size_t frame) {
@@ -425,6 +423,21 @@ std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& tr
         }
     }
     return errors;
+}
+
+std::vector<std::string> warnings_of(const Evaluation& evaluation)
+{
+    std::vector<std::string> warnings;
+    const double ours = evaluation.surrogate.mean;
+    const auto compare = [&](const MotionError& baseline, const char* name) {
+        if (ours < baseline.mean) return;
+        warnings.push_back(fmt::format("this cloth is no better than {}: {:.4g} m against {:.4g} m",
+                                       name, ours, baseline.mean));
+    };
+    compare(evaluation.nothing_moves, "a motion in which nothing moves");
+    compare(evaluation.with_handles, "the first shape moved along with its handles");
+    if (evaluation.homogeneous) compare(*evaluation.homogeneous, "the homogeneous network");
+    return warnings;
 }
 
 }  // namespace springtime

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/assert.h"
 #include "core/parallel.h"
 #include "sim/stepper.h"
 
 namespace springtime {
 
-int laddered_substeps(const Cloth& cloth, const Environment& environment, double dt)
+std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& environment, double dt)
 {
     const int needed = stable_substeps(cloth, environment, dt);
-    if (dt / needed < kShortestStep) return 0;
+    if (dt / needed < kShortestStep) return std::nullopt;
     for (int power = 1;; power *= 2) {
         if (needed <= power) return power;
         if (power > 1 && 2 * needed <= 3 * power) return 3 * power / 2;
@@ -20,15 +19,14 @@ int laddered_substeps(const Cloth& cloth, const Environment& environment, double
 }
 
 BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
-                             int threads, int substeps)
+                             int threads, const Substeps& substeps)
     : surrogate_(surrogate),
       options_(options),
       stride_(stride),
       threads_(thread_count(threads)),
       substeps_(substeps)
 {
-    SPRINGTIME_ASSERT(substeps >= 1 || substeps == kAutoSubsteps);
-    if (substeps >= 1) make_tapes(substeps);
+    if (substeps.count) make_tapes(*substeps.count);
 }
 
 // Those of other sub-steps go: they may hold hundreds of megabytes.
@@ -49,9 +47,9 @@ void BatchGradient::make_tapes(int substeps)
     }
 }
 
-int BatchGradient::substeps_for(const ParameterValues& parameters) const
+std::optional<int> BatchGradient::substeps_for(const ParameterValues& parameters) const
 {
-    if (substeps_ != kAutoSubsteps) return substeps_;
+    if (substeps_.count) return substeps_.count;
     Cloth cloth = surrogate_;
     set_parameters(cloth, parameters);
     return laddered_substeps(cloth, options_.environment, options_.dt);
@@ -100,12 +98,12 @@ BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
                                          const ParameterValues& parameters,
                                          const LossWeights& weights, bool with_gradient)
 {
-    const int substeps = substeps_for(parameters);
-    if (substeps == 0) {
+    const std::optional<int> substeps = substeps_for(parameters);
+    if (!substeps) {
         const double none = std::nan("");
         return {{none, none, none, 0, none}, ParameterGradient(surrogate_)};
     }
-    make_tapes(substeps);
+    make_tapes(*substeps);
     if (!reference_.empty()) {
         return run_groups(reference_, clips, parameters, weights, with_gradient);
     }

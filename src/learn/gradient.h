@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "learn/loss.h"
@@ -10,8 +11,8 @@ namespace springtime {
 
 // Into how many parts a step of the motion is cut so that a cloth runs soundly: the least number
 // that is safe, rounded up to 1, 2, 3, 4, 6, 8, 12, 16 and so on, so that a descent rarely needs
-// another. Zero when the parts would be shorter than kShortestStep.
-int laddered_substeps(const Cloth& cloth, const Environment& environment, double dt);
+// another. None when the parts would be shorter than kShortestStep.
+std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& environment, double dt);
 
 // Cloths that need shorter steps are not considered: a second of motion takes 10^5 of these. [s]
 inline constexpr double kShortestStep = 1e-5;
@@ -20,11 +21,10 @@ inline constexpr double kShortestStep = 1e-5;
 // so the result does not depend on the number of threads.
 class BatchGradient {
   public:
-    // `substeps` is as in TrainOptions: how many parts each step is cut into, or kAutoSubsteps for
-    // as many as the parameters need.
     BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride, int threads,
-                  int substeps = 1);
+                  const Substeps& substeps = {1});
     ~BatchGradient();
+    BatchGradient(BatchGradient&&) noexcept = default;
 
     struct Result {
         LossTerms loss;  // mean over the clips; NaN where the steps would be too short
@@ -36,9 +36,9 @@ class BatchGradient {
     // Root of the mean squared distance to the targets, over all frames and particles. [m]
     double motion_rmse(const std::vector<Rollout>& clips, const ParameterValues& parameters);
 
-    // What run() cuts a step into, a function of the parameters alone; zero when these need steps
+    // What run() cuts a step into, a function of the parameters alone; none when these need steps
     // that are too short.
-    int substeps_for(const ParameterValues& parameters) const;
+    std::optional<int> substeps_for(const ParameterValues& parameters) const;
 
   private:
     template <class Real>
@@ -49,8 +49,9 @@ class BatchGradient {
 
     Cloth surrogate_;
     SimulationOptions options_;  // with the step of the motion
-    int stride_, threads_, substeps_;
-    int taped_substeps_ = 0;                                // of the tapes
+    int stride_, threads_;
+    Substeps substeps_;
+    int taped_substeps_ = 0;                                // of the tapes; 0 before there are any
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread
     std::vector<std::unique_ptr<Tape<double>>> reference_;  // one per thread
 };

@@ -2,8 +2,7 @@
 #include <cmath>
 
 #include "learn/adam.h"
-#include "learn/gradient.h"
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 #include "springtime/error.h"
 #include "springtime/learn.h"
 
@@ -20,13 +19,6 @@ double middle_stiffness(const Cloth& cloth, const Environment& environment)
     const double weight = cloth.sheet.mass * std::max(length(environment.gravity), 0.1);
     const double side = std::sqrt(cloth.sheet.length * cloth.sheet.width);
     return weight / (0.1 * side);
-}
-
-void go_on(const std::function<bool(double)>& keep_going, double share)
-{
-    if (keep_going && !keep_going(share)) {
-        throw Failure("interrupted while fitting the homogeneous network");
-    }
 }
 
 // Gives every range of strain the stiffness of its spring.
@@ -80,53 +72,53 @@ struct FamilyLogs {
 };
 
 // What the search for a start looks at.
-std::vector<Rollout> start_targets(const Lesson& lesson)
+std::vector<Rollout> start_targets(const TrainingSet& set)
 {
     constexpr std::size_t kTargets = 16;
-    if (lesson.judges_whole_rollouts()) return lesson.targets_of(lesson.split.training, kTargets);
-    const auto clips = lesson.training_clips(0);
-    ClipShuffle shuffle(clips.size(), lesson.options.seed);
+    if (set.judges_whole_rollouts()) return set.targets_of(set.split.training, kTargets);
+    const auto clips = set.training_clips(0);
+    ClipShuffle shuffle(clips.size(), set.options.seed);
     std::vector<Clip> chosen;
     for (std::size_t i = 0; i < std::min(kTargets, clips.size()); ++i) {
         chosen.push_back(clips[shuffle.next()]);
     }
-    return lesson.reader.read(chosen);
+    return set.reader.read(chosen);
 }
 
 // A stiff sheet of triangles is followed best by springs without end; those that would need shorter
 // steps than the motion has are no cloth for real time. Where steps are cut as needed, the gradient
 // leaves out what would need too many.
-bool runs_at_the_step(const Cloth& cloth, const Lesson& lesson)
+bool runs_at_the_step(const Cloth& cloth, const TrainingSet& set)
 {
-    const SimulationOptions& step = lesson.step;
-    return lesson.substeps == kAutoSubsteps ||
-           stable_substeps(cloth, step.environment, step.dt) <= lesson.substeps;
+    const SimulationOptions& step = set.step;
+    return !set.substeps.count ||
+           stable_substeps(cloth, step.environment, step.dt) <= *set.substeps.count;
 }
 
 // Motion RMSE [m] on targets, for a search. A cloth that needs twice the sub-steps must be 5 %
-// better: noise makes tough cloths look a little better without end, and they cost time in every
-// use.
-double priced_error(const Lesson& lesson, BatchGradient& gradient,
+// better: noise makes overdamped cloths look a little better without end, and they cost time in
+// every use.
+double priced_error(const TrainingSet& set, BatchGradient& gradient,
                     const std::vector<Rollout>& targets, const Cloth& cloth)
 {
     constexpr double kPrice = 0.07;  // 2^0.07 = 1.05
     const ParameterValues parameters = parameters_of(cloth);
     const double error = gradient.motion_rmse(targets, parameters);
-    if (lesson.substeps != kAutoSubsteps) return error;
-    return error * std::pow(gradient.substeps_for(parameters), kPrice);
+    if (set.substeps.count) return error;
+    return error * std::pow(gradient.substeps_for(parameters).value_or(0), kPrice);
 }
 
 // Where clips teach nothing but softness, a search on whole rollouts: each number in turn is made
 // larger and smaller, by less from round to round, and what is better stays. Both diagonals go
 // together, for a homogeneous sheet has no preferred one; so do all dampings.
-Cloth searched_by_family(const Lesson& lesson, BatchGradient& gradient, const Cloth& start,
-                         const std::function<bool(double)>& keep_going)
+Cloth searched_by_family(const TrainingSet& set, BatchGradient& gradient, const Cloth& start,
+                         const Stage& stage)
 {
-    const std::vector<Rollout> targets = start_targets(lesson);
+    const std::vector<Rollout> targets = start_targets(set);
     const auto error_of = [&](const FamilyLogs& logs) {
-        const Cloth cloth = logs.cloth(lesson.surrogate);
-        if (!runs_at_the_step(cloth, lesson)) return HUGE_VAL;
-        return priced_error(lesson, gradient, targets, cloth);
+        const Cloth cloth = logs.cloth(set.surrogate);
+        if (!runs_at_the_step(cloth, set)) return HUGE_VAL;
+        return priced_error(set, gradient, targets, cloth);
     };
     const auto at = [](SpringFamily family) { return std::size_t(family); };
     const std::vector<std::vector<std::size_t>> together{
@@ -140,7 +132,7 @@ Cloth searched_by_family(const Lesson& lesson, BatchGradient& gradient, const Cl
     for (const double factor : {4.0, 2.0, 1.4}) {
         for (const auto& members : together) {
             for (const double way : {1.0, -1.0}) {
-                go_on(keep_going, done++ / 24);
+                stage.report(done++ / 24);
                 FamilyLogs moved = best;
                 for (const std::size_t i : members) moved.logs[i] += way * std::log(factor);
                 const double error = error_of(moved);
@@ -151,43 +143,42 @@ Cloth searched_by_family(const Lesson& lesson, BatchGradient& gradient, const Cl
             }
         }
     }
-    return best.cloth(lesson.surrogate);
+    return best.cloth(set.surrogate);
 }
 
 }  // namespace
 
 // Least squares on the balance of forces would be quicker, but where stiffness varies the strains
 // adapt to it, and a single stiffness then comes out ten times too low.
-Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
-                        const std::function<bool(double)>& keep_going)
+Cloth homogeneous_start(const TrainingSet& set, BatchGradient& gradient, const Stage& stage)
 {
-    const std::vector<Rollout> targets = start_targets(lesson);
-    const double mass = lesson.surrogate.mass[0];
-    const double middle = middle_stiffness(lesson.surrogate, lesson.step.environment);
+    const std::vector<Rollout> targets = start_targets(set);
+    const double mass = set.surrogate.mass[0];
+    const double middle = middle_stiffness(set.surrogate, set.step.environment);
     const auto uniform = [&](double value) {
-        return std::vector<double>(lesson.surrogate.springs.spring_count(), value);
+        return std::vector<double>(set.surrogate.springs.spring_count(), value);
     };
-    Cloth best = lesson.surrogate;
+    Cloth best = set.surrogate;
     double best_error = HUGE_VAL;
-    // Stiff and tough cloths take many sub-steps: where these are cut, going on in vain ends.
-    const bool prunes = lesson.substeps == kAutoSubsteps;
+    // Stiff and overdamped cloths take many sub-steps: where these are cut, going on in vain ends.
+    const bool prunes = !set.substeps.count;
     int worse = 0;
     for (int k_step = -4; k_step <= 4; ++k_step) {  // a hundredth to a hundred times the middle
-        go_on(keep_going, (k_step + 4) / 9.0);
+        stage.report((k_step + 4) / 9.0);
         if (prunes && worse == 2) break;
         ++worse;
         double least = HUGE_VAL;  // of this stiffness
-        int tougher = 0;          // steps of damping that were worse
+        int worse_damping = 0;    // steps of damping that were worse
         for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
-            if (prunes && tougher == 2) break;
+            if (prunes && worse_damping == 2) break;
             const double k = middle * std::pow(10.0, k_step / 2.0);
-            Cloth cloth = lesson.surrogate;
+            Cloth cloth = set.surrogate;
             cloth.springs.stiffness = uniform(k);
             cloth.springs.damping = uniform(ratio * 2 * std::sqrt(k * mass));
             set_everywhere(cloth);
-            if (lesson.judges_whole_rollouts() && !runs_at_the_step(cloth, lesson)) continue;
-            const double error = priced_error(lesson, gradient, targets, cloth);
-            tougher = error < least ? 0 : tougher + 1;
+            if (set.judges_whole_rollouts() && !runs_at_the_step(cloth, set)) continue;
+            const double error = priced_error(set, gradient, targets, cloth);
+            worse_damping = error < least ? 0 : worse_damping + 1;
             least = std::min(least, std::isnan(error) ? HUGE_VAL : error);
             if (!(error < best_error)) continue;  // a blow-up is no number
             best_error = error;
@@ -198,39 +189,32 @@ Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
     return best;
 }
 
-Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
-                      const std::function<bool(double)>& keep_going)
+Cloth fit_homogeneous(const TrainingSet& set, const Stage& stage)
 {
-    constexpr int kIterations = 32, kLookEvery = 4;
+    constexpr int kIterations = 32, kValidateEvery = 4;
     constexpr double kRate = 0.15;  // of the logarithms: tenfold in all, more than a search step
-    const Lesson lesson(motion, options);
-    BatchGradient gradient(lesson.surrogate, lesson.step, motion.header.stride, options.threads,
-                           lesson.substeps);
+    BatchGradient gradient = set.gradient_of(set.surrogate);
     const auto error_of = [&](const Cloth& cloth) {
-        return gradient.motion_rmse(lesson.validation, parameters_of(cloth));
+        return gradient.motion_rmse(set.validation, parameters_of(cloth));
     };
-    Cloth best = homogeneous_start(
-        lesson, gradient, [&](double share) { return !keep_going || keep_going(0.3 * share); });
-    if (lesson.judges_whole_rollouts()) {
-        return searched_by_family(lesson, gradient, best, [&](double share) {
-            return !keep_going || keep_going(0.3 + 0.7 * share);
-        });
-    }
+    const Stage rest = stage.part(0.3, 1);
+    Cloth best = homogeneous_start(set, gradient, stage.part(0, 0.3));
+    if (set.judges_whole_rollouts()) return searched_by_family(set, gradient, best, rest);
     double best_error = error_of(best);
 
     FamilyLogs logs(best);
-    BatchReader batches(lesson.reader, lesson.training_clips(0), std::size_t(options.batch),
-                        options.seed, 0);
+    BatchReader batches(set.reader, set.training_clips(0), std::size_t(set.options.batch),
+                        set.options.seed, 0);
     const LossWeights position{.force = 0, .impulse = 0, .position = 1};
     for (int step = 0; step < kIterations; ++step) {
-        go_on(keep_going, 0.3 + 0.7 * step / kIterations);
-        const Cloth cloth = logs.cloth(lesson.surrogate);
+        rest.report(double(step) / kIterations);
+        const Cloth cloth = logs.cloth(set.surrogate);
         const auto result =
             gradient.run(batches.next().targets, parameters_of(cloth), position, true);
         if (!std::isfinite(result.loss.total)) break;
         logs.descend(cloth, result.gradient, kRate * cosine_decay(step, kIterations), step + 1);
-        if ((step + 1) % kLookEvery != 0) continue;
-        const Cloth moved = logs.cloth(lesson.surrogate);
+        if ((step + 1) % kValidateEvery != 0) continue;
+        const Cloth moved = logs.cloth(set.surrogate);
         const double error = error_of(moved);
         if (error < best_error || !std::isfinite(best_error)) {
             best = moved;
@@ -240,19 +224,9 @@ Cloth fit_homogeneous(const MotionSource& motion, const TrainOptions& options,
     return best;
 }
 
-double validation_error(const MotionSource& motion, const TrainOptions& options, const Cloth& cloth)
+Cloth fit_homogeneous(const Motion& motion, const TrainOptions& options, const Progress& progress)
 {
-    const Lesson lesson(motion, options);
-    if (cloth.springs.ends != lesson.surrogate.springs.ends) {
-        throw Error(
-            "validation: a cloth of {} springs, but the grid has {} others; give one with the "
-            "same grid and families",
-            cloth.springs.spring_count(), lesson.surrogate.springs.spring_count());
-    }
-    // The cloth may follow a law other than the options'.
-    BatchGradient gradient(cloth, lesson.step, motion.header.stride, options.threads,
-                           lesson.substeps);
-    return gradient.motion_rmse(lesson.validation, parameters_of(cloth));
+    return fit_homogeneous(TrainingSet(motion, options), Stage(progress, "homogeneous fit"));
 }
 
 }  // namespace springtime

@@ -12,6 +12,7 @@
 #include "learn/balance.h"
 #include "learn/balance_reader.h"
 #include "learn/prior_solver.h"
+#include "learn/stage.h"
 #include "learn/unknowns.h"
 #include "springtime/error.h"
 #include "springtime/learn.h"
@@ -27,7 +28,7 @@ constexpr double kHarmlessNoise = 5e-5;
 // Half widths of test functions that are tried [frames], and the longest. [s]
 constexpr std::array kHalfWidths{12, 16, 24, 32, 48, 64, 96};
 constexpr double kLongestWindow = 1.7;
-// Frames of a look that the narrowest test function has on each side of its middle: with three
+// Frames of a subset that the narrowest test function has on each side of its middle: with three
 // (half width 6 in all frames) swings of a third of its length are summed 2e-3 wrong.
 constexpr std::size_t kFewestFrames = 4;
 // Weights of the prior that are tried.
@@ -79,10 +80,9 @@ double cross_score(PriorSolver& solver, const Folds& folds, const Folds& judge,
 
 class Identifier {
   public:
-    Identifier(const MotionSource& motion, const IdentifyOptions& options,
-               const std::function<bool(double)>& keep_going)
+    Identifier(const Motion& motion, const IdentifyOptions& options, const Progress& progress)
         : options_(options),
-          keep_going_(keep_going),
+          stage_(progress, "solve"),
           reader_(motion, options),
           unknowns_(reader_.cloth()),
           solver_(reader_.cloth(), options.iterative)
@@ -92,12 +92,6 @@ class Identifier {
     Identification run();
 
   private:
-    void progress(double share) const
-    {
-        if (keep_going_ && !keep_going_(share)) {
-            throw Failure("identify: interrupted before there was an answer");
-        }
-    }
     std::vector<Scheme> weak_schemes(bool instruments) const;
     // Of the progress, this takes what lies between two shares.
     Folds accumulate(const Scheme& scheme, double from, double to) const;
@@ -116,7 +110,7 @@ class Identifier {
                     const Eigen::VectorXd& solution, Identification& result) const;
 
     const IdentifyOptions& options_;
-    const std::function<bool(double)>& keep_going_;
+    Stage stage_;
     BalanceReader reader_;
     Unknowns unknowns_;
     PriorSolver solver_;
@@ -130,17 +124,18 @@ std::vector<Scheme> Identifier::weak_schemes(bool instruments) const
 {
     const double interval = reader_.interval();
     std::vector<Scheme> result;
-    if (options_.window > 0) {
+    if (options_.window) {
         Scheme asked{BalanceForm::weak, instruments, 0};
         // Longer than any rollout is the same as twice as long, and has no windows either.
         const double longest = 2 * double(reader_.longest());
-        asked.half_width = int(std::lround(std::min(options_.window / interval, longest)));
+        asked.half_width = int(std::lround(std::min(*options_.window / interval, longest)));
         const std::size_t least = kFewestFrames * asked.frame_step();
         if (std::size_t(asked.half_width) < least) {
             throw Error(
+                Field{"window"},
                 "identify: a window of {} s on each side of its middle, with frames {} s apart; "
                 "give {:.3g} s at least, for {} frames",
-                options_.window, interval, double(least) * interval, least);
+                *options_.window, interval, double(least) * interval, least);
         }
         return {asked};
     }
@@ -165,7 +160,7 @@ Folds Identifier::accumulate(const Scheme& scheme, double from, double to) const
                 sums[piece.fold].add(rows, reader_.threads());
             });
         }
-        progress(from + (to - from) * double(r + 1) / double(rollouts));
+        stage_.report(from + (to - from) * double(r + 1) / double(rollouts));
     }
     return sums;
 }
@@ -183,7 +178,7 @@ double Identifier::score(const Folds& folds, const Folds& judge, const PriorWeig
 }
 
 // A stronger prior on one kind of parameter, as long as that predicts clearly better. Products of
-// two looks can sum to less than nothing.
+// two subsets can sum to less than nothing.
 void Identifier::strengthen(double PriorWeights::*kind)
 {
     for (const double weight : kPriors) {
@@ -204,13 +199,14 @@ bool Identifier::try_scheme(const Scheme& scheme)
     constexpr double kShare = 0.2;  // of the work; four are usual
     const double from = std::min(kShare * tried_, 0.75);
     ++tried_;
-    Choice found{scheme, {options_.prior, options_.prior}, kInfinity, {}};
+    Choice found{scheme, {}, kInfinity, {}};
+    if (options_.prior) found.weights = {*options_.prior, *options_.prior};
     found.folds = accumulate(scheme, from, std::min(from + kShare, 0.8));
     const bool has_rows =
         (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0 &&
         (*found.folds)[0].row_count() + (*found.folds)[1].row_count() >= least_rows();
     if (has_rows && !judge_) judge_ = found.folds;
-    if (has_rows && options_.prior >= 0) {
+    if (has_rows && options_.prior) {
         found.score = score(*found.folds, *judge_, found.weights);
     } else if (has_rows) {
         for (const double weight : kPriors) {  // the weakest that will do
@@ -248,7 +244,7 @@ const Choice& Identifier::choose(const std::vector<Scheme>& schemes)
     best_ = {};
     tried_ = 0;
     choose_window(schemes);
-    if (options_.prior >= 0 || !std::isfinite(best_.score)) return best_;
+    if (options_.prior || !std::isfinite(best_.score)) return best_;
     if (best_.weights.stiffness > kPriors[0]) {  // damping may have been what needed it
         const PriorWeights weaker{kPriors[0], best_.weights.damping};
         const double value = score(*best_.folds, *judge_, weaker);
@@ -276,7 +272,9 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
     const BoundedSolution& solution = solved->solution;
     result.form = scheme.form;
     result.instruments = scheme.instruments;
-    result.window = scheme.half_width * reader_.interval();
+    if (scheme.form == BalanceForm::weak) {
+        result.window = scheme.half_width * reader_.interval();
+    }
     result.prior = weights;
     result.cloth = reader_.cloth();
     result.held_count.assign(unknowns_.parameters().size(), 0);
@@ -285,7 +283,7 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
         values_of(result.cloth, unknowns_.parameters()[parameter])[element] = solution.value[i];
         result.held_count[parameter] += solution.held[i];
     }
-    progress(0.9);
+    stage_.report(0.9);
     add_errors(scheme, blocks, weights, solution.value, result);
 }
 
@@ -402,7 +400,7 @@ Identification Identifier::run()
                 "or a shorter window",
                 force ? "frame" : "window", reader_.longest(), reader_.interval());
         }
-        if (options_.prior < 0 && blocks.row_count() < least_rows()) {
+        if (!options_.prior && blocks.row_count() < least_rows()) {
             throw Failure(
                 "identify: {} equations for {} parameters: too many gaps, or too little motion; "
                 "give more motion, or learn by gradient",
@@ -410,7 +408,7 @@ Identification Identifier::run()
         }
         // As strong as it was for the halves, of which the whole has twice the information.
         PriorWeights weights = choice.weights;
-        if (options_.prior < 0) weights = {weights.stiffness / 2, weights.damping / 2};
+        if (!options_.prior) weights = {weights.stiffness / 2, weights.damping / 2};
         if (std::isfinite(choice.score) || !instruments ||
             options_.instruments == Instruments::frames) {
             answer(choice.scheme, blocks, weights, result);
@@ -426,8 +424,8 @@ Identification Identifier::run()
 
 }  // namespace
 
-Identification identify(const MotionSource& motion, const IdentifyOptions& options,
-                        const std::function<bool(double share)>& keep_going)
+Identification identify(const Motion& motion, const IdentifyOptions& options,
+                        const Progress& progress)
 {
     if (motion.header.contact) {
         throw Error(
@@ -438,17 +436,16 @@ Identification identify(const MotionSource& motion, const IdentifyOptions& optio
         throw Error("identify: {} x {} particles have no springs of these families; give more",
                     options.grid.rows, options.grid.cols);
     }
-    if (!std::isfinite(options.window) || options.window < 0) {
-        throw Error("identify: a window of {} s; give a finite one, or zero to have it chosen",
-                    options.window);
+    if (options.window && !(std::isfinite(*options.window) && *options.window > 0)) {
+        throw Error(Field{"window"}, "identify: a window of {} s; give a finite, positive one",
+                    *options.window);
     }
-    if (!std::isfinite(options.prior)) {
-        throw Error(
-            "identify: a prior of weight {}; give a finite one, or a negative one to have "
-            "it chosen",
-            options.prior);
+    if (options.prior && !(std::isfinite(*options.prior) && *options.prior >= 0)) {
+        throw Error(Field{"prior"},
+                    "identify: a prior of weight {}; give a finite one of 0 or more",
+                    *options.prior);
     }
-    return Identifier(motion, options, keep_going).run();
+    return Identifier(motion, options, progress).run();
 }
 
 }  // namespace springtime

@@ -7,9 +7,8 @@
 
 #include "core/random.h"
 #include "learn/adam.h"
-#include "learn/gradient.h"
-#include "learn/lesson.h"
-#include "learn/trouble.h"
+#include "learn/diagnosis.h"
+#include "learn/training_set.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -115,33 +114,31 @@ Cloth with_parameters(Cloth cloth, ParameterValues parameters)
 
 class Trainer {
   public:
-    Trainer(const MotionSource& motion, const TrainOptions& options, const TrainState* resume)
-        : lesson_(motion, options),
-          options_(options),
-          gradient_(lesson_.surrogate, lesson_.step, motion.header.stride, options.threads,
-                    lesson_.substeps)
+    Trainer(const TrainingSet& set, const TrainOptions& options, const TrainState* resume,
+            const Progress& progress)
+        : set_(set), options_(options), gradient_(set.gradient_of(set.surrogate))
     {
         if (resume) {
             state_ = *resume;
             check_state();
         } else {
-            state_ = start_state(chosen_start(), options.logarithmic);
+            state_ = start_state(chosen_start(progress), options.logarithmic);
             TrainLog none;
             validate(none);  // a training that only makes it worse leaves the start
         }
     }
 
-    TrainResult run(const TrainHooks& hooks);
+    TrainResult run(const TrainHooks& hooks, const Progress& progress);
 
   private:
-    Cloth chosen_start()
+    Cloth chosen_start(const Progress& progress)
     {
-        const bool given = options_.stiffness_start > 0 && options_.damping_start > 0;
+        const bool given = options_.stiffness_start && options_.damping_start;
         Cloth start = options_.start ? *options_.start
-                      : given        ? lesson_.surrogate
-                                     : homogeneous_start(lesson_, gradient_);
-        const std::size_t springs = lesson_.surrogate.springs.spring_count();
-        if (start.springs.ends != lesson_.surrogate.springs.ends) {
+                      : given        ? set_.surrogate
+                                     : homogeneous_start(set_, gradient_, Stage(progress, "start"));
+        const std::size_t springs = set_.surrogate.springs.spring_count();
+        if (start.springs.ends != set_.surrogate.springs.ends) {
             throw Error(
                 "train: the cloth to start from has {} springs other than those of a {} x {} "
                 "grid of {}; give one with the same grid and families",
@@ -154,27 +151,29 @@ class Trainer {
             std::all_of(parameters.begin(), parameters.end(), in_every_cloth)) {
             set_law(start.springs, options_.law);
         }
-        if (!same_law(start, lesson_.surrogate)) {
+        if (!same_law(start, set_.surrogate)) {
             throw Error(
                 "train: the cloth to start from has {} stiffness ranges and {} isotropic damping, "
                 "other than those asked for; give the knots of that cloth",
                 start.springs.ranges.size(), start.springs.isotropic_damping.empty() ? "no" : "an");
         }
-        const auto set = [&](std::vector<double>& values, double value) {
-            if (value > 0) values.assign(springs, value);
+        const auto assign = [&](std::vector<double>& values, const std::optional<double>& value) {
+            if (value) values.assign(springs, *value);
         };
-        set(start.springs.damping, options_.damping_start);
+        assign(start.springs.damping, options_.damping_start);
         for (const Parameter& parameter : learned_parameters(start)) {
-            if (!parameter.is_damping()) set(values_of(start, parameter), options_.stiffness_start);
+            if (!parameter.is_damping()) {
+                assign(values_of(start, parameter), options_.stiffness_start);
+            }
         }
         return start;
     }
 
     void check_state() const
     {
-        const SpringSet& springs = lesson_.surrogate.springs;
+        const SpringSet& springs = set_.surrogate.springs;
         const auto fits = [&](const ParameterValues& all) {
-            const ParameterValues expected = parameters_of(lesson_.surrogate);
+            const ParameterValues expected = parameters_of(set_.surrogate);
             return std::equal(all.begin(), all.end(), expected.begin(), expected.end(),
                               [](const auto& a, const auto& b) { return a.size() == b.size(); });
         };
@@ -187,7 +186,7 @@ class Trainer {
             "has {} with {}; resume with the settings of the run",
             state_.parameters.empty() ? 0 : state_.parameters[0].size(), state_.parameters.size(),
             options_.grid.rows, options_.grid.cols, springs.spring_count(),
-            learned_parameters(lesson_.surrogate).size());
+            learned_parameters(set_.surrogate).size());
     }
 
     void begin_pass(const Place& place);
@@ -197,7 +196,7 @@ class Trainer {
     void validate(TrainLog& log);
     [[noreturn]] void fail(const BatchReader::Batch& batch);
 
-    Lesson lesson_;
+    const TrainingSet& set_;
     const TrainOptions& options_;
     BatchGradient gradient_;
     TrainState state_;
@@ -211,16 +210,16 @@ void Trainer::begin_pass(const Place& place)
     const std::uint64_t number = place.round * options_.passes.size() + place.pass;
     batches_.reset();  // it may still read ahead, and a motion is read by one thread at a time
     batches_ = std::make_unique<BatchReader>(
-        lesson_.reader, lesson_.training_clips(tail), std::size_t(options_.batch),
+        set_.reader, set_.training_clips(tail), std::size_t(options_.batch),
         Random::stream(options_.seed, number).next(), std::size_t(place.step));
     if (place.step > 0) return;
-    state_.mean = state_.square = ParameterGradient(lesson_.surrogate).kinds;
+    state_.mean = state_.square = ParameterGradient(set_.surrogate).kinds;
 }
 
 // Weight of the loss on negative parameters of a kind.
 double Trainer::penalty(int kind, const LossWeights& weights) const
 {
-    const bool damping = learned_parameters(lesson_.surrogate)[kind].is_damping();
+    const bool damping = learned_parameters(set_.surrogate)[kind].is_damping();
     return damping ? weights.negative_damping : weights.negative_stiffness;
 }
 
@@ -229,7 +228,7 @@ void Trainer::move(const Place& place, ParameterGradient& gradient)
     const TrainPass& pass = options_.passes[place.pass];
     const double decay = std::pow(options_.round_decay, place.round) *
                          (options_.cosine ? cosine_decay(place.step, pass.iterations) : 1);
-    const std::vector<Parameter> parameters = learned_parameters(lesson_.surrogate);
+    const std::vector<Parameter> parameters = learned_parameters(set_.surrogate);
     for (int kind = 0; kind < int(gradient.kinds.size()); ++kind) {
         const bool damping = parameters[kind].is_damping();
         if (pass.learn == (damping ? Learn::stiffness : Learn::damping)) continue;
@@ -276,46 +275,48 @@ TrainLog Trainer::iterate(const Place& place)
     ++state_.iteration;
     const bool last_of_pass = place.step + 1 == pass.iterations;
     if (last_of_pass || state_.iteration % std::max(1, options_.validate_every) == 0) validate(log);
-    log.bounds = bounds_of(learned_parameters(lesson_.surrogate), state_.parameters);
+    log.bounds = bounds_of(learned_parameters(set_.surrogate), state_.parameters);
     log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return log;
 }
 
 void Trainer::validate(TrainLog& log)
 {
-    const Cloth cloth = with_parameters(lesson_.surrogate, state_.parameters);
-    log.validation_rmse = gradient_.motion_rmse(lesson_.validation, parameters_of(cloth));
-    const bool better = state_.best_validation < 0 || log.validation_rmse < state_.best_validation;
-    if (!std::isfinite(log.validation_rmse) || !better) return;
-    state_.best_validation = log.validation_rmse;
+    const Cloth cloth = with_parameters(set_.surrogate, state_.parameters);
+    const double error = gradient_.motion_rmse(set_.validation, parameters_of(cloth));
+    log.validation_rmse = error;
+    const bool better = !state_.best_validation || error < *state_.best_validation;
+    if (!std::isfinite(error) || !better) return;
+    state_.best_validation = error;
     state_.best_iteration = state_.iteration;
     state_.best = state_.parameters;
 }
 
 void Trainer::fail(const BatchReader::Batch& batch)
 {
-    Cloth cloth = lesson_.surrogate;  // with the very parameters that failed, negative ones too
+    Cloth cloth = set_.surrogate;  // with the very parameters that failed, negative ones too
     set_parameters(cloth, state_.parameters);
-    const int substeps = gradient_.substeps_for(state_.parameters);
-    if (substeps == 0) {
+    const std::optional<int> substeps = gradient_.substeps_for(state_.parameters);
+    if (!substeps) {
         throw Failure(
-            "train: iteration {}: the springs have become so stiff or tough that the cloth needs "
-            "steps of {:.2g} s, and below {:.2g} s none are run; the last good checkpoint is kept. "
+            "train: iteration {}: the springs have become so stiff or overdamped that the cloth "
+            "needs steps of {:.2g} s, and below {:.2g} s none are run; the last good checkpoint is "
+            "kept. "
             "Lower the rates, or start from lower stiffness and damping",
-            state_.iteration, safe_step(cloth, lesson_.step.environment), kShortestStep);
+            state_.iteration, safe_step(cloth, set_.step.environment), kShortestStep);
     }
-    SimulationOptions step = lesson_.step;
-    step.dt /= substeps;
-    const int stride = lesson_.motion.header.stride * substeps;
+    SimulationOptions step = set_.step;
+    step.dt /= *substeps;
+    const int stride = set_.motion.header.stride * *substeps;
     for (std::size_t c = 0; c < batch.targets.size(); ++c) {
-        const auto trouble = find_trouble(cloth, step, stride, batch.targets[c]);
-        if (!trouble) continue;
+        const auto diagnosis = diagnose(cloth, step, stride, batch.targets[c]);
+        if (!diagnosis) continue;
         throw Failure(
             "train: iteration {}: {} in rollout {}, clip from frame {}, step {}, particle {}; the "
             "last good checkpoint is kept. Lower the rates, or start from lower stiffness and "
             "damping",
-            state_.iteration, trouble->what, batch.clips[c].rollout, batch.clips[c].first_frame,
-            trouble->step, trouble->particle);
+            state_.iteration, diagnosis->what, batch.clips[c].rollout, batch.clips[c].first_frame,
+            diagnosis->step, diagnosis->particle);
     }
     throw Failure(
         "train: iteration {}: the loss is not finite; the last good checkpoint is kept. "
@@ -323,17 +324,15 @@ void Trainer::fail(const BatchReader::Batch& batch)
         state_.iteration);
 }
 
-TrainResult Trainer::run(const TrainHooks& hooks)
+TrainResult Trainer::run(const TrainHooks& hooks, const Progress& progress)
 {
     const int total = total_iterations(options_);
     TrainResult result;
-    bool stopped = false;
     const auto exhausted = [&] {
-        return options_.patience > 0 &&
-               state_.iteration - state_.best_iteration >= options_.patience;
+        return options_.patience && state_.iteration - state_.best_iteration >= *options_.patience;
     };
-    while (state_.iteration < total && !exhausted() && !stopped) {
-        result.too_stiff = state_.iteration > 0 && gradient_.substeps_for(state_.parameters) == 0;
+    while (state_.iteration < total && !exhausted()) {
+        result.too_stiff = state_.iteration > 0 && !gradient_.substeps_for(state_.parameters);
         if (result.too_stiff) break;  // the best so far is sound
         const Place place = place_of(options_, state_.iteration);
         if (!batches_ || place.step == 0) begin_pass(place);
@@ -341,11 +340,11 @@ TrainResult Trainer::run(const TrainHooks& hooks)
         result.final_loss = log.loss.total;
         if (hooks.on_log) hooks.on_log(log);
         if (hooks.on_state) hooks.on_state(state_);
-        stopped = hooks.keep_going && !hooks.keep_going(log, total);
+        progress.report({"train", double(state_.iteration), double(total), "iterations",
+                         fmt::format("loss {:.3g}", log.loss.total)});
     }
-    result.finished = state_.iteration >= total || exhausted() || result.too_stiff;
-    result.cloth = with_parameters(lesson_.surrogate, state_.best);
-    result.validation_rmse = state_.best_validation;
+    result.cloth = with_parameters(set_.surrogate, state_.best);
+    result.validation_rmse = state_.best_validation.value_or(std::nan(""));
     result.state = state_;
     return result;
 }
@@ -385,55 +384,70 @@ int total_iterations(const TrainOptions& options)
     return sum * options.rounds;
 }
 
-void check_train(const TrainOptions& options, const MotionSource& motion)
+namespace {
+
+void check_passes(const TrainOptions& options)
 {
-    const MotionHeader& header = motion.header;
     if (options.passes.empty() || options.rounds < 1 || total_iterations(options) < 1) {
-        throw Error("train: {} passes in {} rounds; at least one iteration is needed",
+        throw Error(Field{"passes"}, "train: {} passes in {} rounds; one iteration is needed",
                     options.passes.size(), options.rounds);
     }
     for (const TrainPass& pass : options.passes) {
-        if (pass.iterations < 0) throw Error("train: {} iterations; not negative", pass.iterations);
+        if (pass.iterations < 0) {
+            throw Error(Field{"passes"}, "train: {} iterations; not negative", pass.iterations);
+        }
         const LossWeights& w = pass.weights;
         if (!(w.force >= 0 && w.impulse >= 0 && w.position >= 0 && w.negative_stiffness >= 0 &&
               w.negative_damping >= 0 && w.force + w.impulse + w.position > 0)) {
             throw Error(
+                Field{"passes"},
                 "train: loss weights force {}, impulse {}, position {}; none may be negative "
                 "and one must be positive",
                 w.force, w.impulse, w.position);
         }
     }
+}
+
+void check_positive(const char* field, const std::optional<double>& value)
+{
+    if (!value || *value > 0) return;
+    throw Error(Field{field}, "train: {} is {}; it must be positive", field, *value);
+}
+
+void check_at_least_one(const char* field, int value)
+{
+    if (value < 1) throw Error(Field{field}, "train: {} is {}; at least 1", field, value);
+}
+
+}  // namespace
+
+void check_train(const TrainOptions& options, const Motion& motion)
+{
+    const MotionHeader& header = motion.header;
+    check_passes(options);
     if (header.contact) {
         throw Error(
             "train: in this motion the cloth could touch obstacles or itself, and those forces "
             "would be taken for springs; learn from motion without contact");
     }
-    if (options.batch < 1) throw Error("train: a batch of {} clips; at least 1", options.batch);
+    check_at_least_one("batch", options.batch);
     if (options.clip_steps < header.stride) {
-        throw Error(
-            "train: clips of {} steps, but frames are stored every {} steps; raise "
-            "--clip-steps",
-            options.clip_steps, header.stride);
+        throw Error(Field{"clip_steps"},
+                    "train: clips of {} steps, but frames are stored every {} steps; raise it",
+                    options.clip_steps, header.stride);
     }
-    if (options.substeps < 0 && options.substeps != kAutoSubsteps) {
-        throw Error("train: {} sub-steps; at least 1, or as many as are safe", options.substeps);
+    if (options.substeps) check_at_least_one("substeps", options.substeps->count.value_or(1));
+    check_positive("round_decay", options.round_decay);
+    check_positive("stiffness_rate", options.stiffness_rate);
+    check_positive("damping_rate", options.damping_rate);
+    check_positive("stiffness_start", options.stiffness_start);
+    check_positive("damping_start", options.damping_start);
+    if (!(options.slow_seconds >= 0)) {
+        throw Error(Field{"slow_seconds"}, "train: the last {} s; not negative",
+                    options.slow_seconds);
     }
-    if (!(options.round_decay > 0)) {
-        throw Error("train: a round decay of {}; it must be positive", options.round_decay);
-    }
-    if (!(options.stiffness_rate > 0) || !(options.damping_rate > 0)) {
-        throw Error("train: rates {} and {}; both must be positive", options.stiffness_rate,
-                    options.damping_rate);
-    }
-    if (!(options.stiffness_start >= 0) || !(options.damping_start >= 0) ||
-        !(options.slow_seconds >= 0)) {
-        throw Error("train: starts of {} N/m and {} N s/m, the last {} s; none may be negative",
-                    options.stiffness_start, options.damping_start, options.slow_seconds);
-    }
-    if (options.validate_every < 1 || options.validation_clips < 1) {
-        throw Error("train: {} validation clips every {} iterations; at least 1 each",
-                    options.validation_clips, options.validate_every);
-    }
+    check_at_least_one("validate_every", options.validate_every);
+    check_at_least_one("validation_clips", options.validation_clips);
     const RolloutSplit split =
         split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed);
     const std::size_t intervals = std::size_t(options.clip_steps / header.stride);
@@ -443,11 +457,17 @@ void check_train(const TrainOptions& options, const MotionSource& motion)
     }
 }
 
-TrainResult train(const MotionSource& motion, const TrainOptions& options, const TrainState* resume,
-                  const TrainHooks& hooks)
+TrainResult train(const TrainingSet& set, const TrainOptions& options, const TrainState* resume,
+                  const TrainHooks& hooks, const Progress& progress)
+{
+    return Trainer(set, options, resume, progress).run(hooks, progress);
+}
+
+TrainResult train(const Motion& motion, const TrainOptions& options, const TrainState* resume,
+                  const TrainHooks& hooks, const Progress& progress)
 {
     check_train(options, motion);
-    return Trainer(motion, options, resume).run(hooks);
+    return train(TrainingSet(motion, options), options, resume, hooks, progress);
 }
 
 }  // namespace springtime

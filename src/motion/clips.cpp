@@ -24,7 +24,7 @@ void draw_order(std::vector<std::size_t>& order, Random random)
     }
 }
 
-void check_cut(const MotionSource& motion, const std::vector<std::size_t>& rollouts,
+void check_cut(const Motion& motion, const std::vector<std::size_t>& rollouts,
                std::size_t intervals, double tail_seconds)
 {
     if (intervals < 1) throw Error("clips: {} intervals long; at least 1 is needed", intervals);
@@ -46,7 +46,7 @@ void check_cut(const MotionSource& motion, const std::vector<std::size_t>& rollo
 }
 
 // Frame intervals of a rollout that clips may use: all, or those in its last seconds.
-std::size_t usable_intervals(const MotionSource& motion, std::size_t rollout, double tail_seconds)
+std::size_t usable_intervals(const Motion& motion, std::size_t rollout, double tail_seconds)
 {
     const std::size_t frames = motion.frame_counts[rollout], all = frames > 0 ? frames - 1 : 0;
     if (!(tail_seconds > 0)) return all;
@@ -78,7 +78,7 @@ RolloutSplit split_rollouts(std::size_t rollout_count, double validation_share, 
     return {{middle, order.end()}, {order.begin(), middle}};
 }
 
-std::vector<Clip> cut_clips(const MotionSource& motion, const std::vector<std::size_t>& rollouts,
+std::vector<Clip> cut_clips(const Motion& motion, const std::vector<std::size_t>& rollouts,
                             std::size_t intervals, std::size_t hop, double tail_seconds)
 {
     check_cut(motion, rollouts, intervals, tail_seconds);

@@ -29,7 +29,7 @@ RolloutSplit split_rollouts(std::size_t rollout_count, double validation_share, 
 // not overlap but for the frame they share, or `hop` intervals apart when that is not zero. Of
 // every rollout only clips that lie within its last `tail_seconds` count when that is positive:
 // those are the slow ones. Throws Error when no rollout is long enough.
-std::vector<Clip> cut_clips(const MotionSource& motion, const std::vector<std::size_t>& rollouts,
+std::vector<Clip> cut_clips(const Motion& motion, const std::vector<std::size_t>& rollouts,
                             std::size_t intervals, std::size_t hop, double tail_seconds);
 
 // An endless shuffled walk through clips: each lap visits every clip once, in an order that

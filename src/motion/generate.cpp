@@ -54,10 +54,10 @@ Handles random_squares(const Grid& grid, const GenerateOptions& options, Random&
     std::vector<std::pair<int, int>> corners;
     for (int tries = 0; static_cast<int>(corners.size()) < options.anchors; ++tries) {
         if (tries == 10000) {
-            throw Error(
-                "generate: {} anchors of {} x {} particles do not fit on a {} x {} grid; "
-                "ask for fewer or smaller ones",
-                options.anchors, size, size, grid.rows, grid.cols);
+            throw Error(Field{"anchors"},
+                        "generate: {} anchors of {} x {} particles do not fit on a {} x {} grid; "
+                        "ask for fewer or smaller ones",
+                        options.anchors, size, size, grid.rows, grid.cols);
         }
         const int row = random.below(grid.rows - size + 1),
                   col = random.below(grid.cols - size + 1);
@@ -90,6 +90,7 @@ std::vector<SheetPoint> random_centers(const Sheet& sheet, const GenerateOptions
     for (int tries = 0; static_cast<int>(centers.size()) < options.anchors; ++tries) {
         if (tries == 10000) {
             throw Error(
+                Field{"anchors"},
                 "generate: {} anchors of radius {} m do not fit on a sheet of {} m x {} m; ask for "
                 "fewer or smaller ones",
                 options.anchors, radius, sheet.length, sheet.width);
@@ -123,19 +124,24 @@ int rollouts_in_memory(const Cloth& cloth, std::size_t frames, int threads)
     return static_cast<int>(std::max(1.0, 0x1p31 / (bytes * threads)));
 }
 
+struct AnotherThreadEnded {};
+
 void check_anchors(const Cloth& cloth, const GenerateOptions& options)
 {
     if (!options.pinned.empty()) {
         check_handles({options.pinned, {}, {}}, cloth.particle_count(), "generate");
         return;
     }
+    if (options.anchors < 0) {
+        throw Error(Field{"anchors"}, "generate: {} anchors; not negative", options.anchors);
+    }
     const double radius = options.anchor_radius;
     if (!std::isfinite(radius) || radius < 0) {
-        throw Error("generate: anchors of radius {} m; it must be finite and not negative", radius);
+        throw Error(Field{"anchor_radius"},
+                    "generate: anchors of radius {} m; it must be finite and not negative", radius);
     }
     if (radius > 0) {
-        if (options.anchors >= 0) return;
-        throw Error("generate: {} anchors; the count must not be negative", options.anchors);
+        return;
     }
     if (!cloth.grid) {
         throw Error(
@@ -143,11 +149,9 @@ void check_anchors(const Cloth& cloth, const GenerateOptions& options)
             "anchors that are discs");
     }
     const int side = std::min(cloth.grid->rows, cloth.grid->cols);
-    if (options.anchors < 0 || options.anchor_size < 1 || options.anchor_size > side) {
-        throw Error(
-            "generate: {} anchors of {} x {} particles; the count must not be negative and "
-            "the size 1 to {}",
-            options.anchors, options.anchor_size, options.anchor_size, side);
+    if (options.anchor_size < 1 || options.anchor_size > side) {
+        throw Error(Field{"anchor_size"}, "generate: anchors of {0} x {0} particles; 1 to {1}",
+                    options.anchor_size, side);
     }
 }
 
@@ -157,16 +161,24 @@ void check_generate(const Cloth& cloth, const GenerateOptions& options)
 {
     check_cloth(cloth, "generate");
     check_environment(options.environment);
-    if (options.rollouts < 1) throw Error("generate: {} rollouts; at least 1", options.rollouts);
-    if (options.stride < 1) throw Error("generate: stride {}; at least 1 step", options.stride);
-    if (!std::isfinite(options.seconds) || options.seconds > 1e6) {
-        throw Error("generate: {} s; rollouts can be up to 1e6 s long", options.seconds);
+    if (options.rollouts < 1) {
+        throw Error(Field{"rollouts"}, "generate: {} rollouts; at least 1", options.rollouts);
     }
-    if (!(options.dt > 0)) throw Error("generate: time step {} s; it must be positive", options.dt);
+    if (options.stride < 1) {
+        throw Error(Field{"stride"}, "generate: stride {}; at least 1 step", options.stride);
+    }
+    if (!std::isfinite(options.seconds) || options.seconds > 1e6) {
+        throw Error(Field{"seconds"}, "generate: {} s; rollouts can be up to 1e6 s long",
+                    options.seconds);
+    }
+    if (!(options.dt > 0)) {
+        throw Error(Field{"dt"}, "generate: time step {} s; it must be positive", options.dt);
+    }
     if (!(options.seconds >= options.dt * options.stride)) {
         throw Error(
-            "generate: {} s is shorter than one frame of {} s; raise --seconds or lower "
-            "--stride",
+            Field{"seconds"},
+            "generate: {} s is shorter than one frame of {} s; give more seconds, or a smaller "
+            "stride",
             options.seconds, options.dt * options.stride);
     }
     check_anchors(cloth, options);
@@ -189,8 +201,8 @@ RolloutStart random_start(const Cloth& cloth, const GenerateOptions& options, in
     return start;
 }
 
-bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
-              const RolloutSink& sink, const ProgressHook& progress)
+void generate(const Cloth& cloth, const GenerateOptions& options, int first,
+              const RolloutSink& sink, const Progress& progress)
 {
     check_generate(cloth, options);
     const SimulationOptions step{options.dt, options.environment, options.device};
@@ -205,22 +217,19 @@ bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
     std::mutex progress_mutex;
     double frames_done = double(first) * double(frames);
     Turnstile turnstile;
-    const auto told = [&](std::size_t lanes) {
+    const auto report = [&](std::size_t lanes) {
         const std::lock_guard lock(progress_mutex);
+        if (stopped) throw AnotherThreadEnded{};
         frames_done += double(lanes);
-        if (progress && !progress(frames_done / double(frames), options.rollouts)) stopped = true;
-        return !stopped;
+        progress.report(
+            {"generate", frames_done / double(frames), double(options.rollouts), "rollouts", {}});
     };
     const auto make_group = [&](int group) {
         const int begin = first + group * width, end = std::min(begin + width, options.rollouts);
         std::vector<RolloutStart> starts;
         for (int i = begin; i < end; ++i) starts.push_back(random_start(cloth, options, i));
         const auto rollouts = record_batch(cloth, step, starts, frames, options.stride,
-                                           [&] { return told(starts.size()); });
-        if (rollouts.empty()) {
-            turnstile.close();
-            return;
-        }
+                                           [&] { report(starts.size()); });
         turnstile.pass(group, [&] {
             for (int i = begin; i < end; ++i) sink(i, rollouts[i - begin]);
         });
@@ -229,13 +238,13 @@ bool generate(const Cloth& cloth, const GenerateOptions& options, int first,
         if (stopped) return;
         try {
             make_group(group);
+        } catch (const AnotherThreadEnded&) {  // that thread says why
         } catch (...) {
             stopped = true;
             turnstile.close();
             throw;
         }
     });
-    return !stopped;
 }
 
 }  // namespace springtime

@@ -186,4 +186,21 @@ State Rollout::state(std::size_t frame, const MotionHeader& header) const
     return state(frame, header.frame_interval(), header.source_step());
 }
 
+Rollout Rollout::frames(std::size_t first, std::size_t count, double frame_interval) const
+{
+    if (first > frame_count || count > frame_count - first) {
+        throw Error("rollout: frames {} to {} asked for, but it has {}; count from 0", first,
+                    first + count, frame_count);
+    }
+    const std::size_t row = 3 * landmark_count();
+    const auto part = [&](const std::vector<float>& values) {
+        if (values.empty()) return values;
+        const auto begin = values.begin() + std::ptrdiff_t(first * row);
+        return std::vector<float>(begin, begin + std::ptrdiff_t(count * row));
+    };
+    Rollout result{count, part(position), part(velocity), part(acceleration), handles};
+    for (double& time : result.handles.key_time) time -= double(first) * frame_interval;
+    return result;
+}
+
 }  // namespace springtime

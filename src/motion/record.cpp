@@ -41,7 +41,7 @@ Rollout empty_rollout(const Handles& handles, std::size_t frames, std::size_t pa
 
 std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& options,
                                   const std::vector<RolloutStart>& starts, std::size_t frames,
-                                  int stride, const std::function<bool()>& keep_going)
+                                  int stride, const std::function<void()>& frame_done)
 {
     check_contact(options);
     const ForceTable<double> table(cloth, options.environment);
@@ -69,29 +69,35 @@ std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& o
                          has_contact(options) ? std::vector<Vec3d>{}
                                               : acceleration(table, handles[lane], states[lane]));
         }
-        if (!keep_going()) return {};
+        frame_done();
     }
     return rollouts;
 }
 
-Recording record(Simulation& simulation, std::size_t frames, int stride,
-                 const ProgressHook& progress, const std::optional<RestRule>& rest)
+void record(Simulation& simulation, std::size_t frames, int stride, Recording& recording,
+            const Progress& progress, const std::optional<RestRule>& rest)
 {
-    Recording recording;
+    recording = {};
     std::optional<RestWatch> watch;
     if (rest) watch.emplace(after_all_paths(*rest, simulation));
     recording.rollout =
         empty_rollout(simulation.handles(), frames, simulation.cloth().particle_count());
-    for (std::size_t frame = 0; frame < frames && !recording.stopped && !recording.settled;
-         ++frame) {
+    for (std::size_t frame = 0; frame < frames && !recording.settled; ++frame) {
         if (frame > 0) recording.blow_up = simulation.advance(stride);
         if (recording.blow_up) break;
         append_frame(
             recording.rollout, simulation.state(),
             has_contact(simulation.options()) ? std::vector<Vec3d>{} : simulation.acceleration());
         recording.settled = watch && watch->settled(simulation.state());
-        recording.stopped = progress && !progress(double(frame + 1), double(frames));
+        progress.report({"simulate", double(frame + 1), double(frames), "frames", {}});
     }
+}
+
+Recording record(Simulation& simulation, std::size_t frames, int stride, const Progress& progress,
+                 const std::optional<RestRule>& rest)
+{
+    Recording recording;
+    record(simulation, frames, stride, recording, progress, rest);
     return recording;
 }
 

@@ -33,7 +33,7 @@ bool is_folder(ExportFormat format)
     return format == ExportFormat::obj || format == ExportFormat::ply;
 }
 
-void check_options(const MotionSource& motion, const MotionExport& options)
+void check_options(const Motion& motion, const MotionExport& options)
 {
     if (options.format == ExportFormat::png) {
         throw Error(
@@ -89,7 +89,7 @@ std::optional<Cloth> source_cloth(const MotionHeader& header, const std::string&
 }
 
 // Nothing where no landmark is missing, or the format says so itself.
-std::optional<GapTable> checked_gaps(const MotionSource& motion, const MotionExport& options,
+std::optional<GapTable> checked_gaps(const Motion& motion, const MotionExport& options,
                                      const FrameSelection& plan)
 {
     if (!motion.header.gaps || (holds_gaps(options.format) && !options.fill)) return {};
@@ -114,7 +114,7 @@ std::optional<GapTable> checked_gaps(const MotionSource& motion, const MotionExp
     return gaps;
 }
 
-ExportScene scene_of(const MotionSource& motion, const MotionExport& options,
+ExportScene scene_of(const Motion& motion, const MotionExport& options,
                      const FrameSelection& plan, std::vector<std::string>& remarks)
 {
     const MotionHeader& header = motion.header;
@@ -206,7 +206,7 @@ void add_remarks(ExportReport& report, const FrameSelection& plan, const MotionE
 
 }  // namespace
 
-ExportReport export_motion(const MotionSource& motion, const MotionExport& options,
+ExportReport export_motion(const Motion& motion, const MotionExport& options,
                            const Progress& progress)
 {
     check_options(motion, options);

@@ -9,7 +9,7 @@ namespace springtime {
 
 // ---- Gaps ----
 
-GapTable::GapTable(const MotionSource& motion, std::size_t rollout)
+GapTable::GapTable(const Motion& motion, std::size_t rollout)
     : landmarks_(motion.header.landmark_count()),
       frames_(motion.frame_counts[rollout]),
       open_(landmarks_, -1),
@@ -170,8 +170,8 @@ std::size_t frames_per_piece(std::size_t landmarks)
     return std::max<std::size_t>(2, kFloats / (3 * std::max<std::size_t>(landmarks, 1)));
 }
 
-FrameStream::FrameStream(const MotionSource& motion, std::size_t rollout,
-                         const FrameSelection& plan, const GapTable* fill)
+FrameStream::FrameStream(const Motion& motion, std::size_t rollout, const FrameSelection& plan,
+                         const GapTable* fill)
     : motion_(motion), rollout_(rollout), plan_(plan), fill_(fill)
 {
 }

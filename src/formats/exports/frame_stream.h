@@ -36,7 +36,7 @@ FrameSelection select_frames(std::size_t stored, double interval, const ExportTi
 class GapTable {
   public:
     // Reads the whole rollout piece by piece.
-    GapTable(const MotionSource& motion, std::size_t rollout);
+    GapTable(const Motion& motion, std::size_t rollout);
 
     // Places (landmarks in frames) that are missing from frame `first` to `last`.
     std::size_t missing(std::size_t first, std::size_t last) const;
@@ -75,7 +75,7 @@ struct ExportFrame {
 // The moments of a plan, one after the other.
 class FrameStream {
   public:
-    FrameStream(const MotionSource& motion, std::size_t rollout, const FrameSelection& plan,
+    FrameStream(const Motion& motion, std::size_t rollout, const FrameSelection& plan,
                 const GapTable* fill);
 
     bool next(ExportFrame& frame);
@@ -86,7 +86,7 @@ class FrameStream {
     };
     Stored stored(std::size_t frame);
 
-    const MotionSource& motion_;
+    const Motion& motion_;
     std::size_t rollout_;
     FrameSelection plan_;
     const GapTable* fill_;

@@ -95,18 +95,12 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
 // Steps between stored frames when each is cut into sub-steps.
 int stride_in_substeps(int stride, int substeps);
 
-// States of six frames of a rollout, closer together at the beginning, where most happens.
-std::vector<State> picture_states(const Rollout& rollout, double frame_interval);
-
 // What a motion file says of a run of this cloth.
 MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
                         std::uint64_t seed, int rollouts, std::string config);
 
 // A motion file as the library likes to read it; the reader must outlive it.
-MotionSource source_of(const MotionReader& reader);
-// The same for learning: a single rollout, and few captured ones, are cut into pieces, so that some
-// can be left out for validation.
-MotionSource lesson_of(const MotionReader& reader);
+Motion source_of(const MotionReader& reader);
 
 void note(const CommonOptions& options, const std::string& text);  // to standard error
 

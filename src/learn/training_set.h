@@ -3,16 +3,18 @@
 #include <vector>
 
 #include "learn/clip_reader.h"
+#include "learn/gradient.h"
+#include "learn/stage.h"
 #include "springtime/learn.h"
 
 namespace springtime {
 
 // What is learned from: the motion seen through the surrogate's particles, and how it is shared
-// out. The motion and the options must outlive it.
-struct Lesson {
-    Lesson(const MotionSource& motion, const TrainOptions& options);
-    Lesson(const Lesson&) = delete;  // the reader points into it
-    Lesson& operator=(const Lesson&) = delete;
+// out. The motion must outlive it.
+struct TrainingSet {
+    TrainingSet(const Motion& motion, const TrainOptions& options);
+    TrainingSet(const TrainingSet&) = delete;  // the reader points into it
+    TrainingSet& operator=(const TrainingSet&) = delete;
 
     // Clips to train on; of the last seconds of each rollout only when tail_seconds is positive.
     std::vector<Clip> training_clips(double tail_seconds) const;
@@ -27,22 +29,30 @@ struct Lesson {
     std::vector<Rollout> targets_of(const std::vector<std::size_t>& rollouts,
                                     std::size_t count) const;
 
-    const MotionSource& motion;
-    const TrainOptions& options;
+    // Runs clips of a cloth with the surrogate's springs, whatever law they follow.
+    BatchGradient gradient_of(const Cloth& cloth) const;
+    // Motion RMSE of such a cloth on the validation targets. [m]
+    double validation_rmse(const Cloth& cloth) const;
+
+    const Motion& motion;
+    TrainOptions options;
     Cloth surrogate;  // not yet learned
     SimulationOptions step;
-    int substeps;  // of that step; kAutoSubsteps for as many as are needed
+    Substeps substeps;  // of that step
     Resampler resampler;
     RolloutSplit split;
     ClipReader reader;
     std::vector<Rollout> validation;
 };
 
-class BatchGradient;
-
 // The stiffness and the damping, the same for all springs, that follow the motion best: a search
 // over four decades of stiffness. What the options give is taken as it is.
-Cloth homogeneous_start(const Lesson& lesson, BatchGradient& gradient,
-                        const std::function<bool(double share)>& keep_going = {});
+Cloth homogeneous_start(const TrainingSet& set, BatchGradient& gradient, const Stage& stage);
+
+// The parts of learn.h on a training set that is already there. `options` may differ from those of
+// the set in the start and in how the descent goes.
+Cloth fit_homogeneous(const TrainingSet& set, const Stage& stage);
+TrainResult train(const TrainingSet& set, const TrainOptions& options, const TrainState* resume,
+                  const TrainHooks& hooks, const Progress& progress);
 
 }  // namespace springtime

@@ -9,14 +9,14 @@
 namespace springtime {
 
 // Where a clip goes wrong, on its way there or back.
-struct Trouble {
+struct Diagnosis {
     std::string what;  // "the state leaves all bounds" or "the gradient is not finite"
     long step = 0;
     int particle = 0;
 };
 
 // Runs one clip with care, in double, and looks at every step.
-std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOptions& options,
-                                    int stride, const Rollout& clip);
+std::optional<Diagnosis> diagnose(const Cloth& surrogate, const SimulationOptions& options,
+                                  int stride, const Rollout& clip);
 
 }  // namespace springtime

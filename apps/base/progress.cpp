@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 
 namespace springtime::app {
 
@@ -73,6 +74,36 @@ bool ProgressBar::show(double done, double total, const std::string& remark)
         std::fflush(stderr);
     }
     return !interrupted();
+}
+
+namespace {
+
+// The bar of the present stage.
+struct StageBar {
+    bool quiet;
+    std::string label, stage;
+    std::unique_ptr<ProgressBar> bar;
+
+    bool show(const ProgressUpdate& update)
+    {
+        const bool share = update.unit.empty();
+        if (!bar || stage != update.stage) {
+            stage = update.stage;
+            bar.reset();  // ends its line
+            bar = std::make_unique<ProgressBar>(
+                label.empty() ? stage : label, share ? "percent" : std::string(update.unit), quiet);
+        }
+        const double scale = share ? 100 / update.total : 1;
+        return bar->show(scale * update.done, scale * update.total, std::string(update.note));
+    }
+};
+
+}  // namespace
+
+Progress show_progress(bool quiet, std::string label)
+{
+    const auto bar = std::make_shared<StageBar>(StageBar{quiet, std::move(label), {}, {}});
+    return Progress([bar](const ProgressUpdate& update) { return bar->show(update); });
 }
 
 }  // namespace springtime::app

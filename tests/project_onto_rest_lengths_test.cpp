@@ -47,7 +47,7 @@ TEST(Calm, TakesNoiseOutOfSpringsAndComesCloserToTheTruth)
     const Cloth cloth = handkerchief(15, 100, 100, 0.02);
     const State truth = flat_state(cloth), seen = noisy(truth, 1e-3);
     State calmed = seen;
-    calm(calmed, cloth, {});
+    project_onto_rest_lengths(calmed, cloth, {});
     // The energy that noise put in is all but gone.
     EXPECT_LE(mean_square_strain(cloth, calmed), 0.02 * mean_square_strain(cloth, seen));
     // Two of three coordinates lie in the sheet, whose springs know better.
@@ -59,12 +59,12 @@ TEST(Calm, LeavesWhatIsAtRestAndWhatIsHeld)
     const Cloth cloth = handkerchief(7, 100, 100, 0.02);
     const State flat = flat_state(cloth);
     State same = flat;
-    calm(same, cloth, {});
+    project_onto_rest_lengths(same, cloth, {});
     // Rounding of 1 - L/l, some 1e-16 of 5 cm, in each of the sweeps.
     EXPECT_LE(largest_distance(same.position, flat.position), 1e-14);
     const State seen = noisy(flat, 1e-3);
     State held = seen;
-    calm(held, cloth, {0, 6});
+    project_onto_rest_lengths(held, cloth, {0, 6});
     EXPECT_EQ(length(held.position[0] - seen.position[0]), 0);
     EXPECT_EQ(length(held.position[6] - seen.position[6]), 0);
     EXPECT_GT(length(held.position[1] - seen.position[1]), 0);
@@ -79,7 +79,7 @@ TEST(Calm, LeavesAStretchThatNeighboursShare)
     State stretched = flat_state(cloth);
     for (Vec3d& x : stretched.position) x.x *= 1.05;
     State calmed = stretched;
-    calm(calmed, cloth, {});
+    project_onto_rest_lengths(calmed, cloth, {});
     const int middle = 5 * 31 + 15;
     const double spacing = 0.01;
     const double strain =

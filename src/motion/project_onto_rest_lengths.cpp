@@ -4,7 +4,7 @@
 
 namespace springtime {
 
-void calm(State& state, const Cloth& cloth, const std::vector<int>& handles)
+void project_onto_rest_lengths(State& state, const Cloth& cloth, const std::vector<int>& handles)
 {
     constexpr int kSweeps = 20;
     const SpringSet& springs = cloth.springs;

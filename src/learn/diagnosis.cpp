@@ -1,4 +1,4 @@
-#include "learn/trouble.h"
+#include "learn/diagnosis.h"
 
 #include <cmath>
 
@@ -34,8 +34,8 @@ std::optional<int> first_not_finite(std::span<const double> numbers)
 
 }  // namespace
 
-std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOptions& options,
-                                    int stride, const Rollout& clip)
+std::optional<Diagnosis> diagnose(const Cloth& surrogate, const SimulationOptions& options,
+                                  int stride, const Rollout& clip)
 {
     const auto tape = make_reference_tape(surrogate, options);
     const int steps = int(clip.frame_count - 1) * stride;
@@ -45,7 +45,7 @@ std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOpti
     for (int step = 0; step <= steps; ++step) {
         if (step > 0) tape->advance(1);
         if (const auto p = first_out_of_bounds(*tape, speed_limit)) {
-            return Trouble{"the state leaves all bounds", step, *p};
+            return Diagnosis{"the state leaves all bounds", step, *p};
         }
     }
     tape->begin_back();
@@ -54,7 +54,7 @@ std::optional<Trouble> find_trouble(const Cloth& surrogate, const SimulationOpti
         tape->retreat(1);
         for (const auto& numbers : {tape->position_adjoint(), tape->velocity_adjoint()}) {
             if (const auto p = first_not_finite(numbers)) {
-                return Trouble{"the gradient is not finite", step, *p};
+                return Diagnosis{"the gradient is not finite", step, *p};
             }
         }
     }

@@ -29,6 +29,10 @@ class ProgressBar {
     double first_done_ = -1;
 };
 
+// Shows a bar for every stage of long work, and cancels it when the user interrupts. The label
+// stands before the bar instead of the name of the stage.
+Progress show_progress(bool quiet, std::string label = {});
+
 std::string time_text(double seconds);
 
 }  // namespace springtime::app

@@ -8,34 +8,34 @@
 
 namespace springtime {
 
-MotionSource cut_into_pieces(const MotionSource& motion, std::size_t pieces)
+Motion cut_into_segments(const Motion& motion, std::size_t segments)
 {
-    struct Piece {
+    struct Segment {
         std::size_t rollout, begin;
     };
-    MotionSource cut;
+    Motion cut;
     cut.header = motion.header;
-    std::vector<Piece> table;
+    std::vector<Segment> table;
     for (std::size_t r = 0; r < motion.frame_counts.size(); ++r) {
         const std::size_t frames = motion.frame_counts[r];
-        if (pieces == 0 || frames < 2 * pieces) {
-            throw Error("capture: {} frames cannot be cut into {} pieces; each needs 2", frames,
-                        pieces);
+        if (segments == 0 || frames < 2 * segments) {
+            throw Error("motion: {} frames cannot be cut into {} segments; each needs 2", frames,
+                        segments);
         }
-        for (std::size_t p = 0; p < pieces; ++p) {
-            const std::size_t begin = p * frames / pieces, end = (p + 1) * frames / pieces;
+        for (std::size_t i = 0; i < segments; ++i) {
+            const std::size_t begin = i * frames / segments, end = (i + 1) * frames / segments;
             table.push_back({r, begin});
             cut.frame_counts.push_back(end - begin);
         }
     }
-    cut.read = [read = motion.read, table](std::size_t piece, std::size_t first,
+    cut.read = [read = motion.read, table](std::size_t segment, std::size_t first,
                                            std::size_t count) {
-        return read(table[piece].rollout, table[piece].begin + first, count);
+        return read(table[segment].rollout, table[segment].begin + first, count);
     };
     return cut;
 }
 
-std::size_t pieces_of_a_take(const MotionSource& motion)
+std::size_t segment_count(const Motion& motion)
 {
     constexpr double kInAll = 5;
     const std::vector<std::size_t>& frames = motion.frame_counts;

@@ -67,14 +67,15 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
         if (outcome.rollouts > 0) {
             note(common, fmt::format("{} rollouts were there already", outcome.rollouts));
         }
-        ProgressBar bar("generate", "rollouts", common.quiet);
-        outcome.finished = generate(
+        generate(
             cloth, run, outcome.rollouts,
             [&](int index, const Rollout& rollout) {
                 writer->append(observe(rollout, header, camera, run.seed, std::size_t(index)));
                 ++outcome.rollouts;
             },
-            [&](double done, double total) { return bar.show(done, total); });
+            show_progress(common.quiet));
+        outcome.finished = true;
+    } catch (const Cancelled&) {
     } catch (...) {
         close();  // what was finished is kept
         throw;

@@ -1,6 +1,8 @@
-#include "learn/lesson.h"
+#include "learn/training_set.h"
 
 #include <algorithm>
+
+#include "springtime/error.h"
 
 namespace springtime {
 
@@ -15,15 +17,15 @@ std::vector<Clip> spread(const std::vector<Clip>& clips, std::size_t count)
     return chosen;
 }
 
-int substeps_of(const TrainOptions& options, const MotionHeader& header)
+Substeps substeps_of(const TrainOptions& options, const MotionHeader& header)
 {
-    if (options.substeps != 0) return options.substeps;
-    return header.captured ? kAutoSubsteps : 1;
+    if (options.substeps) return *options.substeps;
+    return header.captured ? Substeps{} : Substeps{1};
 }
 
 }  // namespace
 
-Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
+TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices)
     : motion(source),
       options(choices),
       surrogate(make_surrogate(source.header, choices.grid, 1, 1, choices.law)),
@@ -36,8 +38,8 @@ Lesson::Lesson(const MotionSource& source, const TrainOptions& choices)
     validation = targets_of(split.validation, std::size_t(std::max(1, options.validation_clips)));
 }
 
-std::vector<Rollout> Lesson::targets_of(const std::vector<std::size_t>& rollouts,
-                                        std::size_t count) const
+std::vector<Rollout> TrainingSet::targets_of(const std::vector<std::size_t>& rollouts,
+                                             std::size_t count) const
 {
     if (!judges_whole_rollouts()) {
         return reader.read(spread(cut_clips(motion, rollouts, reader.intervals(), 0, 0), count));
@@ -53,9 +55,30 @@ std::vector<Rollout> Lesson::targets_of(const std::vector<std::size_t>& rollouts
     return ClipReader(motion, resampler, frames - 1, &surrogate).read(whole);
 }
 
-std::vector<Clip> Lesson::training_clips(double tail_seconds) const
+std::vector<Clip> TrainingSet::training_clips(double tail_seconds) const
 {
     return cut_clips(motion, split.training, reader.intervals(), 0, tail_seconds);
+}
+
+BatchGradient TrainingSet::gradient_of(const Cloth& cloth) const
+{
+    return BatchGradient(cloth, step, motion.header.stride, options.threads, substeps);
+}
+
+double TrainingSet::validation_rmse(const Cloth& cloth) const
+{
+    if (cloth.springs.ends != surrogate.springs.ends) {
+        throw Error(
+            "validation: a cloth of {} springs, but the grid has {} others; give one with the "
+            "same grid and families",
+            cloth.springs.spring_count(), surrogate.springs.spring_count());
+    }
+    return gradient_of(cloth).motion_rmse(validation, parameters_of(cloth));
+}
+
+double validation_error(const Motion& motion, const TrainOptions& options, const Cloth& cloth)
+{
+    return TrainingSet(motion, options).validation_rmse(cloth);
 }
 
 }  // namespace springtime

@@ -1,0 +1,74 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "springtime/error.h"
+#include "springtime/files.h"
+
+namespace springtime {
+
+namespace {
+
+using json = nlohmann::json;
+
+json number_or_null(double value)
+{
+    return std::isfinite(value) ? json(value) : json();
+}
+
+}  // namespace
+
+std::string identification_to_json(const Identification& found)
+{
+    const bool weak = found.form == BalanceForm::weak;
+    json value{{"form", weak ? "weak" : "force"},
+               {"instruments", found.instruments},
+               {"biased", found.biased},
+               {"prior", {{"stiffness", found.prior.stiffness}, {"damping", found.prior.damping}}},
+               {"equations", found.equation_count},
+               {"equation_error", found.equation_error},
+               {"unseen", found.unseen},
+               {"held", found.held_count},
+               {"seconds", found.seconds}};
+    value["window"] = found.window ? json(*found.window) : json();
+    if (weak) {
+        value["noise"] = {{"level", found.noise.level},
+                          {"correlation", found.noise.correlation},
+                          {"white", found.noise.white}};
+    }
+    for (const auto& [name, kind] : {std::pair{"stiffness", 0}, std::pair{"damping", 1}}) {
+        value["median_error"][name] = number_or_null(median_error(found, kind));
+    }
+    return value.dump(1) + "\n";
+}
+
+Identification identification_from_json(std::string_view text, std::string_view source,
+                                        const Cloth& cloth)
+{
+    try {
+        const json value = json::parse(text);
+        Identification found;
+        found.cloth = cloth;
+        found.form = value.at("form") == "weak" ? BalanceForm::weak : BalanceForm::force;
+        found.instruments = value.at("instruments").get<bool>();
+        found.biased = value.at("biased").get<bool>();
+        found.prior = {value.at("prior").at("stiffness").get<double>(),
+                       value.at("prior").at("damping").get<double>()};
+        found.equation_count = value.at("equations").get<long>();
+        found.equation_error = value.at("equation_error").get<double>();
+        found.unseen = value.at("unseen").get<std::vector<int>>();
+        found.held_count = value.at("held").get<std::vector<int>>();
+        found.seconds = value.at("seconds").get<double>();
+        if (!value.at("window").is_null()) found.window = value.at("window").get<double>();
+        if (found.form == BalanceForm::weak) {
+            const json& noise = value.at("noise");
+            found.noise = {noise.at("level").get<double>(), noise.at("correlation").get<double>(),
+                           noise.at("white").get<bool>()};
+        }
+        return found;
+    } catch (const json::exception& error) {
+        throw Error("{}: is not the identification of a cloth: {}; remove it, and it is made anew",
+                    source, error.what());
+    }
+}
+
+}  // namespace springtime

@@ -1,0 +1,147 @@
+#include "learn/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/quantile.h"
+
+namespace springtime {
+
+namespace {
+
+constexpr double kManyHeld = 0.2;  // share of all parameters
+constexpr double kMotion = 0.8;    // what is correlated more from frame to frame is hardly noise
+
+std::string noise_text(const Identification& found)
+{
+    const NoiseEstimate& noise = found.noise;
+    const std::string text =
+        noise.correlation > kMotion
+            ? fmt::format(
+                  "the noise of the positions is hidden by quick motion: polynomials leave {:.2g} "
+                  "m, in which neighbouring frames are correlated by {:.2f}",
+                  noise.level, noise.correlation)
+            : fmt::format(
+                  "noise of the positions: {:.2g} m, {} in time (neighbouring frames are "
+                  "correlated by {:.2f})",
+                  noise.level, noise.white ? "white" : "not white", noise.correlation);
+    if (found.instruments) {
+        return text + (noise.white ? "; so even and odd frames were held against each other, which "
+                                     "such noise cannot bias\n"
+                                   : "; even and odd frames were held against each other\n");
+    }
+    if (found.biased) {
+        return text +
+               "\nwarning: even and odd frames could not be held against each other, so "
+               "stiffness and damping come out too low, by more than the standard errors "
+               "say; record more motion\n";
+    }
+    return text + "; all frames were used together\n";
+}
+
+std::string start_text(const Learned& learned, bool from_linear)
+{
+    if (!learned.linear) {
+        return fmt::format(
+            "on validation motion: best homogeneous network {:.4g} m; the descent began with it\n",
+            *learned.homogeneous_rmse);
+    }
+    return fmt::format(
+        "on validation motion: linear {}, best homogeneous network {:.4g} m; so the "
+        "descent began with the {}\n",
+        std::isfinite(*learned.linear_rmse) ? fmt::format("{:.4g} m", *learned.linear_rmse)
+                                            : "without bounds",
+        *learned.homogeneous_rmse,
+        from_linear ? "linear answer"
+                    : "homogeneous network; the linear answer, with its standard "
+                      "errors, is kept beside it");
+}
+
+}  // namespace
+
+std::string describe(const Identification& found)
+{
+    const SpringSet& springs = found.cloth.springs;
+    std::string text =
+        fmt::format("linear: {} springs from {} equations in {:.1f} s, {}\n",
+                    springs.spring_count(), found.equation_count, found.seconds,
+                    found.form == BalanceForm::force
+                        ? "force form, from stored accelerations"
+                        : fmt::format("weak form, from positions in windows of ±{:.2f} s",
+                                      found.window.value_or(0)));
+    if (found.form == BalanceForm::weak) text += noise_text(found);
+    text += fmt::format(
+        "standard errors (median): stiffness {:.2g} N/m, damping {:.2g} N s/m; the prior has "
+        "weights {:.0e} and {:.0e}",
+        median_error(found, 0), median_error(found, 1), found.prior.stiffness, found.prior.damping);
+    const int held = std::accumulate(found.held_count.begin(), found.held_count.end(), 0);
+    if (held > 0) text += fmt::format("; {} parameters are held at zero", held);
+    text += "\n";
+    const auto parameters = double(springs.spring_count() * found.held_count.size());
+    if (held > kManyHeld * parameters) {
+        text +=
+            "warning: that many parameters at zero mean that such springs do not balance the "
+            "forces of this motion; where particles lie between landmarks, a law with a knot at "
+            "strain 0 and isotropic damping may\n";
+    }
+    if (!found.unseen.empty()) {
+        text += fmt::format(
+            "{} springs are not seen by this motion and have the median of their family\n",
+            found.unseen.size());
+    }
+    return text;
+}
+
+std::string describe_descent(const Learned& learned)
+{
+    const bool from_linear =
+        learned.linear_rmse && *learned.linear_rmse < *learned.homogeneous_rmse;
+    std::string text = start_text(learned, from_linear);
+    if (learned.best_iteration == 0) {
+        text += fmt::format(
+            "refined by gradient: {} iterations brought nothing better, the start is kept\n",
+            learned.iterations);
+    } else {
+        text +=
+            fmt::format("refined by gradient: from {:.4g} m to {:.4g} m in {} of {} iterations\n",
+                        from_linear ? *learned.linear_rmse : *learned.homogeneous_rmse,
+                        learned.validation_rmse, learned.best_iteration, learned.iterations);
+    }
+    if (!learned.too_stiff) return text;
+    return text +
+           "warning: the descent ended early: its springs came to need too short steps, and the "
+           "best before that is kept. Are all points named that were held? Is the sheet's size "
+           "right?\n";
+}
+
+std::string describe_segments(const Motion& given, const Motion& cut, const TrainOptions& options)
+{
+    const std::size_t segments = cut.rollout_count(), rollouts = given.rollout_count();
+    if (segments == rollouts && !given.header.captured) return {};
+    const auto left_out =
+        std::clamp(std::size_t(std::lround(options.validation_share * double(segments))),
+                   std::size_t(1), std::max(segments, std::size_t(2)) - 1);
+    const std::string validate =
+        left_out > 1 ? fmt::format("{} of which are not trained on but validate", left_out)
+                     : "one of which is not trained on but validates";
+    if (segments == rollouts) return fmt::format("{} rollouts, {}", rollouts, validate);
+    return fmt::format("{}, cut into {} segments of about {:.3g} s, {}",
+                       rollouts == 1 ? "one rollout alone" : fmt::format("{} rollouts", rollouts),
+                       segments, double(cut.frame_counts[0]) * cut.header.frame_interval(),
+                       validate);
+}
+
+std::string describe_grid(const MotionHeader& header, const GridOptions& grid)
+{
+    const std::optional<Grid> own = regular_grid(header.rest);
+    const bool same = own && own->rows == grid.rows && own->cols == grid.cols;
+    return fmt::format(
+        "the surrogate has {} x {} particles, {}", grid.rows, grid.cols,
+        same ? "as the landmarks are a grid of that kind"
+             : fmt::format("about as many as the {} landmarks", header.landmark_count()));
+}
+
+}  // namespace springtime
