@@ -89,7 +89,7 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
             (["generate", "--grid", "32"], "--grid '32': give ROWSxCOLS, for example 32x32"),
             (["generate", "--source", "felt"], "--source 'felt': unknown"),
             (["generate", "--device", "abacus"], "device 'abacus': unknown"),
-            (["generate", "--device", "cuda"], "this version has no GPU backend; use --device cpu"),
+            (["generate", "--device", "cuda"], "--device: device 'cuda'"),
             (["generate", "--substeps", "0"], "--substeps '0': give a number"),
             (["generate", "--stiffness", "plaid 3 = 4"], "plaid"),
             (["generate", "--families", "diagonal,wool"], "wool"),
