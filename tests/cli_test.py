@@ -93,7 +93,7 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
             (["generate", "--substeps", "0"], "--substeps '0': give a number"),
             (["generate", "--stiffness", "plaid 3 = 4"], "plaid"),
             (["generate", "--families", "diagonal,wool"], "wool"),
-            (["generate", "--seconds", "0.01"], "raise --seconds or lower --stride"),
+            (["generate", "--seconds", "0.01"], "--seconds: generate: 0.01 s is shorter than one frame of 0.04 s"),
             (["simulate", "none.json"], "none.json"),
             (["inspect", "none.h5"], "none.h5"),
             (["evaluate", "none.json"], "motion is required"),
