@@ -281,6 +281,7 @@ int run_generate(const GenerateArguments& arguments)
     run.dt /= substeps;
     run.stride = stride_in_substeps(run.stride, substeps);
 
+    check_generate(cloth, run);
     note_size(arguments, cloth, run);
     const GeneratedFile outcome = generate_file(
         arguments.out, cloth, run, merged_config(*arguments.flags, settings_left_out(arguments)),
