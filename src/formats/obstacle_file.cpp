@@ -263,7 +263,7 @@ Obstacle read_capsule(const Entry& entry)
     return of_shape(CapsuleShape{{-half, 0, 0}, {half, 0, 0}, radius});
 }
 
-Obstacle read_table(const Entry& entry)
+Obstacle read_tabletop(const Entry& entry)
 {
     const double side = entry.positive("side");
     const double thickness = entry.number_or("thickness", kTable.thickness * side);
@@ -303,7 +303,7 @@ const std::vector<Kind>& kinds()
         {"sphere", {"radius"}, read_sphere},
         {"box", {"size", "rounding"}, read_box},
         {"capsule", {"radius", "length", "a", "b"}, read_capsule},
-        {"table", {"side", "thickness", "rounding", "height"}, read_table},
+        {"table", {"side", "thickness", "rounding", "height"}, read_tabletop},
         {"animal", {"length"}, read_animal},
         {"mesh", {"file", "scale", "spacing"}, read_mesh},
     };

@@ -114,8 +114,8 @@ std::optional<GapTable> checked_gaps(const Motion& motion, const MotionExport& o
     return gaps;
 }
 
-ExportScene scene_of(const Motion& motion, const MotionExport& options,
-                     const FrameSelection& plan, std::vector<std::string>& remarks)
+ExportScene scene_of(const Motion& motion, const MotionExport& options, const FrameSelection& plan,
+                     std::vector<std::string>& remarks)
 {
     const MotionHeader& header = motion.header;
     ExportScene scene{options.source};

@@ -9,7 +9,7 @@ namespace springtime {
 
 namespace {
 
-constexpr std::string_view kBlank = " \t";
+constexpr std::string_view kSpace = " \t";
 
 bool has_outside_quotes(std::string_view line, char wanted)
 {
@@ -124,9 +124,9 @@ std::string_view CellCursor::take_text()
     }
     std::string_view cell(begin, std::size_t(at_ - begin));
     leave();
-    cell = trimmed(cell, kBlank);
+    cell = trimmed(cell, kSpace);
     if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
-        cell = trimmed(cell.substr(1, cell.size() - 2), kBlank);
+        cell = trimmed(cell.substr(1, cell.size() - 2), kSpace);
     }
     return cell;
 }
