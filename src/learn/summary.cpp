@@ -85,7 +85,7 @@ std::string describe(const Identification& found)
         text +=
             "warning: that many parameters at zero mean that such springs do not balance the "
             "forces of this motion; where particles lie between landmarks, a law with a knot at "
-            "strain 0 and isotropic damping may\n";
+            "strain 0 and isotropic damping may help\n";
     }
     if (!found.unseen.empty()) {
         text += fmt::format(
