@@ -19,7 +19,7 @@ class Exporting:
             (["two.h5", "--to", "csv"], "two.h5: has 2 rollouts; say which with --rollout 0 to 1"),
             (["two.h5", "--to", "csv", "--rollout", "2"], "--rollout '2': two.h5 has 0 to 1"),
             (["two.h5", "--to", "csv", "--rollout", "first"], "--rollout 'first'"),
-            (["gaps.h5", "--to", "mdd"], "mdd has no word for that: export csv or npz"),
+            (["gaps.h5", "--to", "mdd"], "mdd cannot leave a landmark out: export csv or npz"),
             (["m.h5", "--to", "png"], "png holds the weight maps of a cloth, not motion"),
             (["m.h5", "--to", "csv", "--size", "64"], "is a motion, but --size is about pictures"),
             (["m.h5", "--to", "csv", "--fps", "-3"], "--fps: -3"),

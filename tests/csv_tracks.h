@@ -13,14 +13,14 @@ namespace springtime {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-struct Tracks {
+struct AllTracks {
     TrackInfo info;
     std::vector<TrackFrame> frames;
 };
 
-inline Tracks read_tracks(TrackReader& reader)
+inline AllTracks read_tracks(TrackReader& reader)
 {
-    Tracks tracks{reader.info(), {}};
+    AllTracks tracks{reader.info(), {}};
     TrackFrame frame;
     while (reader.next(frame)) tracks.frames.push_back(frame);
     EXPECT_EQ(reader.share(), 1);
@@ -89,7 +89,7 @@ class CsvTracks : public testing::Test {
     std::filesystem::path path = folder / "tracks.csv";
     std::string name = path.string();
 
-    Tracks read(const std::string& text, const std::string& layout = "auto") const
+    AllTracks read(const std::string& text, const std::string& layout = "auto") const
     {
         write_bytes(path, text);
         return read_tracks(*open_csv_tracks(path, {layout, ""}));

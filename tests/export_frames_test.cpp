@@ -184,7 +184,7 @@ TEST(ExportFrames, FormatsWithoutGapsSaySo)
     MotionExport options = export_to(ExportFormat::usda, folder / "m.usda");
     EXPECT_EQ(error_of([&] { export_motion(motion_of(header, {rollout}), options); }),
               "motion: rollout 0: landmarks are missing at 2 places, first landmark 7 in frame 2; "
-              "usda has no word for that: export csv or npz, or give `fill` to draw them on "
+              "usda cannot leave a landmark out: export csv or npz, or give `fill` to draw them on "
               "straight lines");
     options.fill = true;
     const ExportReport report = export_motion(motion_of(header, {rollout}), options);

@@ -175,10 +175,10 @@ TEST(FramePlan, TimesThatCannotBeAreRefused)
                   plan_frames(stamps_at(reset), 0, "a.csv");
               }).find("time does not go on in 20 of 40 frames, first from 1.9"),
               std::string::npos);
-    EXPECT_EQ(
-        error_of([&] { plan_frames(stamps_at(std::vector<double>(40, 2.5)), 0, "a.csv"); }),
-        "a.csv: time stands still at 2.5 s; remove that column and give `frame_rate`, or mend the "
-        "stamps");
+    EXPECT_EQ(error_of([&] { plan_frames(stamps_at(std::vector<double>(40, 2.5)), 0, "a.csv"); }),
+              "a.csv: time stands still at 2.5 s; remove that column and give `frame_rate`, or "
+              "correct the "
+              "stamps");
     std::vector<double> reversed = even(40, 0.1);
     std::reverse(reversed.begin(), reversed.end());
     EXPECT_EQ(error_of([&] { plan_frames(stamps_at(reversed), 0, "a.csv"); }),

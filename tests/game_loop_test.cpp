@@ -1,58 +1,16 @@
-// What a game does with a cloth, frame by frame. An executable of its own: it counts allocations.
+// What a game does with a cloth, frame by frame. An executable of its own, which counts
+// allocations.
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <new>
 
 #include "backends.h"
 #include "cloths.h"
+#include "counted_new.h"
 #include "sim/frame_motion.h"
 #include "springtime/error.h"
 #include "springtime/simulation.h"
-
-namespace {
-
-std::atomic<long> allocation_count{0};
-
-void* counted(std::size_t size, std::size_t alignment)
-{
-    ++allocation_count;
-    const std::size_t whole = (std::max<std::size_t>(size, 1) + alignment - 1) & ~(alignment - 1);
-    void* memory = std::aligned_alloc(alignment, whole);
-    if (!memory) throw std::bad_alloc();
-    return memory;
-}
-
-}  // namespace
-
-// All other forms end in these.
-void* operator new(std::size_t size)
-{
-    return counted(size, alignof(std::max_align_t));
-}
-void* operator new(std::size_t size, std::align_val_t alignment)
-{
-    return counted(size, std::size_t(alignment));
-}
-void operator delete(void* memory) noexcept
-{
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept
-{
-    std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept
-{
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept
-{
-    std::free(memory);
-}
 
 namespace springtime {
 
@@ -290,6 +248,24 @@ TEST_P(GameLoop, PatchMovesLikeASolid)
         EXPECT_LE(length(simulation.state().position[p] - expected), 1e-6);
     }
     EXPECT_LE(length(simulation.center(handle) - target), 1e-12);
+}
+
+TEST(Hold, TargetWaitsForTheNextFrame)
+{
+    // No frame, no motion; then one frame at the speed of the target, and rest in the second.
+    Simulation simulation(chain_cloth(1, 1, 1, 0, 0),
+                          {.dt = 0.5, .device = Device::reference, .substeps = 4});
+    const HandleId held = simulation.hold(0);
+    const Vec3d start = simulation.center(held), target = start + Vec3d{1, 0, 0};
+    simulation.move(held, target);
+    ASSERT_FALSE(simulation.advance(0));
+    EXPECT_EQ(length(simulation.center(held) - start), 0);
+    ASSERT_FALSE(simulation.advance());
+    EXPECT_EQ(length(simulation.state().position[0] - target), 0);
+    EXPECT_EQ(length(simulation.state().velocity[0] - Vec3d{2, 0, 0}), 0);
+    ASSERT_FALSE(simulation.advance());
+    EXPECT_EQ(length(simulation.state().position[0] - target), 0);
+    EXPECT_EQ(length(simulation.state().velocity[0]), 0);
 }
 
 TEST(Hold, NamesParticlesAsTheClothDoes)

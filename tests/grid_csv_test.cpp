@@ -44,7 +44,8 @@ std::string block_header(std::size_t points, bool with_velocity)
 TEST_F(GridCsv, NamedColumnsInBlocks)
 {
     const std::vector<TrackFrame> frames = waving_sheet(3, 5, 4);
-    const Tracks tracks = read(block_header(15, true) + number_text(frames, Order::blocks, true));
+    const AllTracks tracks =
+        read(block_header(15, true) + number_text(frames, Order::blocks, true));
     EXPECT_EQ(tracks.info.format, "grid CSV");
     EXPECT_EQ(tracks.info.point_count, 15u);
     EXPECT_EQ(tracks.info.names[14], "14");
@@ -56,7 +57,7 @@ TEST_F(GridCsv, NamedColumnsInBlocks)
 TEST_F(GridCsv, IsTheSameMotionAsWide)
 {
     const std::vector<TrackFrame> frames = waving_sheet(4, 3, 5);
-    const Tracks wide = read(wide_text(frames));
+    const AllTracks wide = read(wide_text(frames));
     expect_frames(read(block_header(12, false) + number_text(frames, Order::blocks, false)).frames,
                   wide.frames);
     expect_frames(read(number_text(frames, Order::blocks, false)).frames, wide.frames);
@@ -89,7 +90,7 @@ TEST_F(GridCsv, FindsOrderAndVelocitiesOfNumbersAlone)
                     for (const bool velocity : {false, true}) {
                         SCOPED_TRACE(fmt::format("{} x {}, turn {}, offset {}, {}, {}", rows, cols,
                                                  turn, offset, int(order), velocity));
-                        const Tracks tracks = read(number_text(frames, order, velocity));
+                        const AllTracks tracks = read(number_text(frames, order, velocity));
                         EXPECT_EQ(tracks.info.velocities, velocity);
                         expect_frames(tracks.frames, frames, velocity);
                     }
@@ -108,7 +109,7 @@ TEST_F(GridCsv, FindsVelocitiesOfNoisyPlaces)
     for (TrackFrame& frame : frames) {
         for (double& x : frame.position) x += noise(random);
     }
-    const Tracks tracks = read(number_text(frames, Order::blocks, true));
+    const AllTracks tracks = read(number_text(frames, Order::blocks, true));
     EXPECT_TRUE(tracks.info.velocities);
     expect_frames(tracks.frames, frames, true);
 }
@@ -147,7 +148,7 @@ TEST_F(GridCsv, TheHintDecides)
 {
     const std::vector<TrackFrame> frames = waving_sheet(4, 4, 5);
     const std::string text = number_text(frames, Order::blocks, false);
-    const Tracks blocks = read(text, "blocks"), wide = read(text, "wide");
+    const AllTracks blocks = read(text, "blocks"), wide = read(text, "wide");
     EXPECT_TRUE(blocks.info.remarks.empty());
     expect_frames(blocks.frames, frames);
     EXPECT_EQ(wide.info.format, "wide CSV");
@@ -166,7 +167,7 @@ TEST_F(GridCsv, NumberedColumnsOfRos)
         text += fmt::format("{0},{1},{0},map,", 1600000000000000000 + 40000000 * f, f);
         text += number_text({frames[f]}, Order::blocks, false, false);
     }
-    const Tracks tracks = read(text);
+    const AllTracks tracks = read(text);
     EXPECT_TRUE(tracks.info.times);
     ASSERT_EQ(tracks.frames.size(), 4u);
     for (std::size_t f = 0; f < frames.size(); ++f) {
@@ -193,10 +194,10 @@ TEST_F(GridCsv, DuplicatesAndRowsOfGaps)
 // When nothing tells the order, that is said.
 TEST_F(GridCsv, OrderThatDoesNotShow)
 {
-    const Tracks tracks = read("nan,nan,nan,nan,nan,nan\n1,1,1,1,1,1\n");
+    const AllTracks tracks = read("nan,nan,nan,nan,nan,nan\n1,1,1,1,1,1\n");
     EXPECT_EQ(tracks.info.remarks,
               std::vector<std::string>{
-                  "Columns have no names and the first rows do not tell their order: they were"
+                  "Columns have no names and the first rows do not show their order: they were"
                   " taken for 2 points, x, y, z of one after the other; give `csv_layout` blocks"
                   " or name the columns if that is wrong."});
 }

@@ -38,12 +38,12 @@ TEST_F(LongCsv, IsTheSameMotionAsWide)
     std::vector<TrackFrame> frames = waving_sheet(3, 4, 6);
     std::fill_n(frames[2].position.begin() + 6, 3, kMissing);
     std::fill_n(frames[2].velocity.begin() + 6, 3, kMissing);
-    const Tracks tracks = read(long_text(frames, false)), wide = read(wide_text(frames));
+    const AllTracks tracks = read(long_text(frames, false)), wide = read(wide_text(frames));
     EXPECT_EQ(tracks.info.format, "long CSV");
     EXPECT_EQ(tracks.info.names, wide.info.names);
     EXPECT_TRUE(tracks.info.times);
     expect_frames(tracks.frames, wide.frames);
-    const Tracks moving = read(long_text(frames, true));
+    const AllTracks moving = read(long_text(frames, true));
     EXPECT_TRUE(moving.info.velocities);
     expect_frames(moving.frames, frames, true);
 }
@@ -105,7 +105,7 @@ TEST_F(LongCsv, AnOrderIsFoundAmongGaps)
             if (random() % 5 != 0) text += fmt::format("{},{},{},2,3\n", f, names[p], p);
         }
     }
-    const Tracks tracks = read(text);
+    const AllTracks tracks = read(text);
     EXPECT_EQ(tracks.info.names, names);
     for (int p = 0; p < kPoints; ++p) {
         const double x = tracks.frames[300].position[3 * std::size_t(p)];
@@ -130,7 +130,7 @@ TEST_F(LongCsv, PointsInNoOrderStayAsTheyWereSeen)
 
 TEST_F(LongCsv, FramesCountFromTheFirstAndMayBeSkipped)
 {
-    const Tracks tracks = read("frame;id;x;y;z\n5;1;1,5;2;3\n5;2;4;5;6\n8;2;7;8;9\n");
+    const AllTracks tracks = read("frame;id;x;y;z\n5;1;1,5;2;3\n5;2;4;5;6\n8;2;7;8;9\n");
     EXPECT_FALSE(tracks.info.times);
     EXPECT_FALSE(tracks.info.velocities);
     expect_frames(tracks.frames, {{0, {1.5, 2, 3, 4, 5, 6}, {}},
@@ -146,7 +146,7 @@ TEST_F(LongCsv, WithoutHeader)
                              "7,0,1,1,2,3\n7,0,2,4,5,6\n8,1,1,1,2,4\n8,1,2,4,5,7\n",
                              "0 a 1 2 3\n0 b 4 5 6\n1 a 1 2 4\n1 b 4 5 7\n"}) {
         SCOPED_TRACE(text);
-        const Tracks tracks = read(text);
+        const AllTracks tracks = read(text);
         EXPECT_EQ(tracks.info.format, "long CSV");
         expect_frames(tracks.frames, frames);
     }
@@ -158,7 +158,7 @@ TEST_F(LongCsv, WithoutHeader)
 
 TEST_F(LongCsv, UnitsAndFurtherColumns)
 {
-    const Tracks tracks =
+    const AllTracks tracks =
         read("time [ms],marker,x [mm],y [mm],z [mm],quality\n10,a,1,2,3,good\n30,a,1,2,4,bad\n");
     EXPECT_EQ(tracks.info.unit, 0.001);
     expect_frames(tracks.frames, {{1e-3 * 10, {1, 2, 3}, {}}, {1e-3 * 30, {1, 2, 4}, {}}});
@@ -230,9 +230,8 @@ TEST_F(LongCsv, RefusesPointsThatNeverComeAgain)
 {
     std::string text = "frame,point,x,y,z\n";
     for (int f = 0; f < 2000; ++f) text += fmt::format("{},p{},1,2,3\n", f, f);
-    EXPECT_EQ(error(text), name +
-                               ": 2000 rows for 2000 points in 2000 frames; is column 2"
-                               " ('point') what tells points apart?");
+    EXPECT_TRUE(error(text).starts_with(
+        name + ": 2000 rows for 2000 points in 2000 frames; is column 2 ('point')"));
 }
 
 TEST_F(LongCsv, SurvivesAnyBytes)

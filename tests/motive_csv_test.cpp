@@ -20,7 +20,7 @@ class MotiveCsv : public CsvTracks {
 
 TEST_F(MotiveCsv, ReadsTheFixture)
 {
-    const Tracks tracks = read(fixture);
+    const AllTracks tracks = read(fixture);
     const TrackInfo& info = tracks.info;
     EXPECT_EQ(info.format, "Motive CSV");
     EXPECT_EQ(info.point_count, 4u);
@@ -84,26 +84,26 @@ TEST_F(MotiveCsv, OtherVersions)
          {",Type,Marker,Marker,Marker\n,Name,C:a,C:a,C:a\n,ID,1,1,1\n,,Position,Position,"
           "Position\n",
           ",,Marker,Marker,Marker\n,,C:a,C:a,C:a\n,,1,1,1\n,,Position,Position,Position\n"}) {
-        const Tracks tracks = read(kAbout + header + axes + kRows);
+        const AllTracks tracks = read(kAbout + header + axes + kRows);
         EXPECT_EQ(tracks.info.names, std::vector<std::string>{"C:a"});
         EXPECT_TRUE(tracks.info.remarks.empty());
         expect_frames(tracks.frames, frames);
     }
-    const Tracks coded = read(kAbout +
-                              ",Type,,Marker,Marker,Marker\n,Name,,C:a,C:a,C:a\n"
-                              ",,,Position,Position,Position\n"
-                              "Frame,Time (Seconds),TimeCode,X,Y,Z\n"
-                              "0,0.5,15:26:46:12.02,1,2,3\n1,0.75,15:26:46:12.03,,,\n");
+    const AllTracks coded = read(kAbout +
+                                 ",Type,,Marker,Marker,Marker\n,Name,,C:a,C:a,C:a\n"
+                                 ",,,Position,Position,Position\n"
+                                 "Frame,Time (Seconds),TimeCode,X,Y,Z\n"
+                                 "0,0.5,15:26:46:12.02,1,2,3\n1,0.75,15:26:46:12.03,,,\n");
     expect_frames(coded.frames, frames);
 }
 
 TEST_F(MotiveCsv, MarkersOfRigidBodiesWhereThereAreNoOthers)
 {
-    const Tracks tracks = read(kAbout +
-                               ",Type,Rigid Body Marker,Rigid Body Marker,Rigid Body Marker\n"
-                               ",Name,B:a,B:a,B:a\n,ID,1,1,1\n,,Position,Position,Position\n"
-                               "Frame,Time (Seconds),X,Y,Z\n" +
-                               kRows);
+    const AllTracks tracks = read(kAbout +
+                                  ",Type,Rigid Body Marker,Rigid Body Marker,Rigid Body Marker\n"
+                                  ",Name,B:a,B:a,B:a\n,ID,1,1,1\n,,Position,Position,Position\n"
+                                  "Frame,Time (Seconds),X,Y,Z\n" +
+                                  kRows);
     EXPECT_EQ(tracks.info.names, std::vector<std::string>{"B:a"});
     EXPECT_EQ(tracks.frames[0].position, (std::vector<double>{1, 2, 3}));
 }
@@ -124,7 +124,7 @@ TEST_F(MotiveCsv, IsTheSameMotionAsWide)
         for (const double x : frames[f].position) text += fmt::format(",{}", cell(x));
         text += "\n";
     }
-    const Tracks motive = read(text), wide = read(wide_text(frames));
+    const AllTracks motive = read(text), wide = read(wide_text(frames));
     EXPECT_EQ(motive.info.names, wide.info.names);
     expect_frames(motive.frames, wide.frames);
 }

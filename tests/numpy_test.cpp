@@ -345,9 +345,9 @@ TEST_F(Numpy, ArchiveErrors)
     EXPECT_EQ(fault(whole.substr(0, whole.size() - 1)),
               ": cannot be opened as a zip file (Not a zip archive); copy it or save it again");
     EXPECT_EQ(fault(zip_of({{"a.npy", a}, {"t.npy", npy("<f8", "(1,)", bits(HUGE_VAL, false))}})),
-              ": frame 0 is at time inf; a finite one is needed; mend that array");
+              ": frame 0 is at time inf; a finite one is needed; correct that array");
     EXPECT_EQ(fault(zip_of({{"a.npy", a}, {"fps.npy", npy("|u1", "()", std::string(1, '\0'))}})),
-              ": fps: 0 frames per second; a positive number is needed; mend that array");
+              ": fps: 0 frames per second; a positive number is needed; correct that array");
     EXPECT_EQ(
         fault(zip_of(
             {{"a.npy", a},

@@ -25,9 +25,9 @@ TEST(OpenTracks, NumberedMeshesAreOneTakeInTheirOrder)
     const auto recordings = recordings_of(
         {folder / "a10.obj", folder / "a9.obj", folder / "b1.obj", folder / "take.csv"});
     ASSERT_EQ(recordings.size(), 3u);
-    EXPECT_EQ(recordings[0], (Recording{folder / "a9.obj", folder / "a10.obj"}));
-    EXPECT_EQ(recordings[1], Recording{folder / "b1.obj"});
-    EXPECT_EQ(recordings[2], Recording{folder / "take.csv"});
+    EXPECT_EQ(recordings[0], (TrackFiles{folder / "a9.obj", folder / "a10.obj"}));
+    EXPECT_EQ(recordings[1], TrackFiles{folder / "b1.obj"});
+    EXPECT_EQ(recordings[2], TrackFiles{folder / "take.csv"});
     EXPECT_EQ(recordings_of({(folder / "x").parent_path()}).size(), 3u);  // the folder itself
 }
 

@@ -506,6 +506,64 @@ TEST(DrawStiffness, ShowsOnlyFamiliesThatExist)
               "picture: the cloth has neither springs nor triangles; give one that has");
 }
 
+TEST(DrawStiffness, SheetsSideBySideShareOneScale)
+{
+    GridOptions options;
+    options.rows = options.cols = 3;
+    const auto cloth = [&](double stiffness) {
+        return make_grid_cloth({2, 2, 1}, options, MaterialField::uniform(stiffness),
+                               MaterialField::uniform(0));
+    };
+    const Picture picture = draw_stiffness({{"soft", cloth(10), {}}, {"stiff", cloth(90), {}}});
+    const ColorScale scale({10, 90});
+    // Two panels of 480 pixels, three rows; the first spring lies along the north edge.
+    const int north = kMargin + kTitleHeight + 22, quarter = 22 + (480 - 44) / 4;
+    EXPECT_EQ(picture.width, 2 * (480 + kMargin) + kMargin);
+    EXPECT_EQ(pixel(picture, kMargin + quarter, north), bytes(scale.color(10)));
+    EXPECT_EQ(pixel(picture, 2 * kMargin + 480 + quarter, north), bytes(scale.color(90)));
+    EXPECT_THROW(draw_stiffness(std::vector<DrawnCloth>{}), Error);
+}
+
+TEST(DrawFrames, RowsOfTheSameClothAreTheSame)
+{
+    const Cloth cloth = small_cloth();
+    State state = flat_state(cloth), later = state;
+    later.time = 0.5;
+    for (Vec3d& x : later.position) x.y -= 0.5;
+    const Picture picture =
+        draw_frames({{"one", cloth, {state, later}}, {"two", cloth, {state, later}}});
+    // Below the titles, which differ, both rows show the same; how high a panel is follows from
+    // the height of the page.
+    const int pitch = (picture.height - kMargin - kScaleHeight - kMargin / 2) / 2;
+    for (int y = kMargin + kTitleHeight; y < pitch; ++y) {
+        for (int x = 0; x < picture.width; x += 7) {
+            ASSERT_EQ(pixel(picture, x, y), pixel(picture, x, y + pitch)) << x << ", " << y;
+        }
+    }
+    EXPECT_THROW(draw_frames({{"one", cloth, {state, later}}, {"two", cloth, {state}}}), Error);
+    EXPECT_THROW(draw_frames(std::vector<DrawnCloth>{}), Error);
+}
+
+TEST(DrawCurves, ValuesLieOnALogarithmicScale)
+{
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Picture picture =
+        draw_curves({{"a", {1, 1, 1}}, {"b", {100, infinity, 100}}, {"c", {10, 10, 10}}}, 0.5,
+                    "time [s]", "rmse [m]");
+    // The scale spans 1 to 100, so that 10 lies half way between the top and the bottom.
+    const int top = 2 * kMargin + kTitleHeight, height = 560, x = 130 + 200;
+    const auto is_line = [&](int y) {
+        const Rgb color = pixel(picture, x, y);
+        const auto [low, high] = std::minmax_element(color.begin(), color.end());
+        return *high - *low > 40;  // panel and grid are grey
+    };
+    EXPECT_TRUE(is_line(top + height / 2));
+    EXPECT_TRUE(is_line(top + height - 1));
+    EXPECT_FALSE(is_line(top + height / 4));
+    EXPECT_FALSE(is_line(top));  // next to a value that is not finite
+    EXPECT_THROW(draw_curves({}, 0.5, "", ""), Error);
+}
+
 TEST(DrawDetermination, EverySpringShowsHowWellItIsKnown)
 {
     GridOptions options{3, 3, true, false, false, false};

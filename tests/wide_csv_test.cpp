@@ -13,7 +13,7 @@ TEST_F(WideCsv, ComesBackExactly)
 {
     std::vector<TrackFrame> frames = waving_sheet(3, 4, 6);
     std::fill_n(frames[2].position.begin() + 6, 3, kMissing);
-    const Tracks tracks = read(wide_text(frames));
+    const AllTracks tracks = read(wide_text(frames));
     EXPECT_EQ(tracks.info.format, "wide CSV");
     EXPECT_EQ(tracks.info.source, name);
     EXPECT_EQ(tracks.info.point_count, 12u);
@@ -26,7 +26,7 @@ TEST_F(WideCsv, ComesBackExactly)
 }
 
 // Two points: (1, 2, 3) and (4, 5, 6), then (1.5, 2, 3) and (4, 5, -6).
-void expect_two_points(const Tracks& tracks, double second_time)
+void expect_two_points(const AllTracks& tracks, double second_time)
 {
     expect_frames(tracks.frames,
                   {{0, {1, 2, 3, 4, 5, 6}, {}}, {second_time, {1.5, 2, 3, 4, 5, -6}, {}}});
@@ -51,7 +51,7 @@ TEST_F(WideCsv, SeparatorsLineEndsAndQuotes)
             "t,x1,y1,z1,x2,y2,z2,\n0,1,2,3,4,5,6,\n0.5,1.5,2,3,4,5,-6,\n"s,
         }) {
         SCOPED_TRACE(text);
-        const Tracks tracks = read(text);
+        const AllTracks tracks = read(text);
         expect_two_points(tracks, 0.5);
         EXPECT_TRUE(tracks.info.times);
     }
@@ -60,7 +60,7 @@ TEST_F(WideCsv, SeparatorsLineEndsAndQuotes)
 TEST_F(WideCsv, DecimalCommasInQuotes)
 {
     const std::string head = "time,x1,y1,z1\n";
-    const Tracks tracks =
+    const AllTracks tracks =
         read(head + "\"0,00\",\"-184,76\",\"1200,234\",3\n\"0,5\",\"1,234\",,\"2,5e1\"\n");
     expect_frames(tracks.frames,
                   {{0, {-184.76, 1200.234, 3}, {}}, {0.5, {kMissing, kMissing, kMissing}, {}}});
@@ -75,7 +75,7 @@ TEST_F(WideCsv, NamesOfColumns)
 {
     const std::string rows = "\n7,1,2,3,4,5,6\n8,1.5,2,3,4,5,-6\n";
     const auto names = [&](const std::string& header) {
-        const Tracks tracks = read(header + rows);
+        const AllTracks tracks = read(header + rows);
         expect_two_points(tracks, 1);  // numbers of frames, from the first on
         EXPECT_FALSE(tracks.info.times);
         EXPECT_TRUE(tracks.info.remarks.empty());
@@ -100,7 +100,7 @@ TEST_F(WideCsv, NamesOfColumns)
 
 TEST_F(WideCsv, ColumnsMayComeInAnyOrder)
 {
-    const Tracks tracks = read("z2,x1,note,y1,time,z1,x2,y2\n6,1,hello,2,3.5,3,4,5\n");
+    const AllTracks tracks = read("z2,x1,note,y1,time,z1,x2,y2\n6,1,hello,2,3.5,3,4,5\n");
     EXPECT_EQ(tracks.info.names, (std::vector<std::string>{"2", "1"}));
     expect_frames(tracks.frames, {{3.5, {4, 5, 6, 1, 2, 3}, {}}});
     EXPECT_EQ(tracks.info.remarks, std::vector<std::string>{"Passed over: column 3 ('note')."});
@@ -109,7 +109,7 @@ TEST_F(WideCsv, ColumnsMayComeInAnyOrder)
 TEST_F(WideCsv, UnitsOfColumns)
 {
     const auto first = [&](const std::string& header) { return read(header + "\n250,1,2,3\n"); };
-    const Tracks tracks = first("time [ms],x1 [mm],y1 [mm],z1 [mm]");
+    const AllTracks tracks = first("time [ms],x1 [mm],y1 [mm],z1 [mm]");
     EXPECT_EQ(tracks.info.unit, 0.001);
     EXPECT_EQ(tracks.frames[0].time, 1e-3 * 250);
     EXPECT_EQ(tracks.frames[0].position, (std::vector<double>{1, 2, 3}));  // as in the file
@@ -130,7 +130,7 @@ TEST_F(WideCsv, NanosecondsCountFromTheFirst)
     const std::string rows = "1152921504606846976,1,2,3\n1152921504639846912,1,2,3\n";
     const double second = 1e-9 * 32999936;
     for (const char* header : {"%time,field.p.x,field.p.y,field.p.z\n", "stamp,x,y,z\n", ""}) {
-        const Tracks tracks = read(header + rows);
+        const AllTracks tracks = read(header + rows);
         EXPECT_TRUE(tracks.info.times);
         EXPECT_EQ(tracks.frames[0].time, 0);
         EXPECT_EQ(tracks.frames[1].time, second);
@@ -145,7 +145,7 @@ TEST_F(WideCsv, NanosecondsCountFromTheFirst)
 TEST_F(WideCsv, WithoutHeader)
 {
     const auto times = [&](const std::string& text) {
-        const Tracks tracks = read(text);
+        const AllTracks tracks = read(text);
         EXPECT_EQ(tracks.info.point_count, 1u);
         EXPECT_EQ(tracks.frames[0].position, (std::vector<double>{1, 2, 3}));
         std::vector<double> found{tracks.info.times ? 1.0 : 0.0};
@@ -169,7 +169,7 @@ TEST_F(WideCsv, MissingPoints)
     for (const char* words :
          {",,", "NaN,nan,NAN", "null,NA,n/a", "-nan,None,  ", "1,,3", "1,2,NaN", "\"\",2,3"}) {
         SCOPED_TRACE(words);
-        const Tracks tracks =
+        const AllTracks tracks =
             read("t,x1,y1,z1,x2,y2,z2\n" + row + "1," + words + ",4,5,6\n2,,,,,,\n");
         expect_frames(tracks.frames, {{0, {1, 2, 3, 4, 5, 6}, {}},
                                       {1, gone, {}},
@@ -185,7 +185,7 @@ TEST_F(WideCsv, Velocities)
           "t,x1 [mm],y1 [mm],z1 [mm],vx1 [mm/s],vy1 [mm/s],vz1 [mm/s]",
           "t,x_1,y_1,z_1,velocity_x_1,velocity_y_1,velocity_z_1", "t,x,y,z,v_x,v_y,v_z"}) {
         SCOPED_TRACE(header);
-        const Tracks tracks =
+        const AllTracks tracks =
             read(header + "\n0,1,2,3,-1,-2,-3\n1,1,2,3,-1,,-3\n2,1,,3,-1,-2,-3\n"s);
         EXPECT_TRUE(tracks.info.velocities);
         const std::vector<double> gone(3, kMissing);
@@ -196,7 +196,7 @@ TEST_F(WideCsv, Velocities)
 
 TEST_F(WideCsv, OtherMeasurementsArePassedOver)
 {
-    const Tracks tracks =
+    const AllTracks tracks =
         read("t,a_x,a_y,a_z,a_qx,a_qy,a_qz,a_qw,a_rot_x,a_rot_y,a_rot_z\n0,1,2,3,0,0,0,1,9,9,9\n");
     expect_frames(tracks.frames, {{0, {1, 2, 3}, {}}});
     EXPECT_EQ(tracks.info.remarks, std::vector<std::string>{"Passed over: 7 columns, the first of"
@@ -312,7 +312,7 @@ TEST_F(WideCsv, NamesWrongColumns)
 // A row of gaps alone without its time says nothing; it cannot be placed and is left out.
 TEST_F(WideCsv, RowsOfNothing)
 {
-    const Tracks tracks = read("t,x,y,z\n0,1,2,3\nnan,nan,nan,nan\n2,1,2,3\n");
+    const AllTracks tracks = read("t,x,y,z\n0,1,2,3\nnan,nan,nan,nan\n2,1,2,3\n");
     expect_frames(tracks.frames, {{0, {1, 2, 3}, {}}, {2, {1, 2, 3}, {}}});
 }
 

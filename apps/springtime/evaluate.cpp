@@ -6,6 +6,7 @@
 #include "config.h"
 #include "options.h"
 #include "progress.h"
+#include "replay.h"
 #include "springtime/evaluate.h"
 #include "verbs.h"
 
@@ -20,16 +21,6 @@ struct EvaluateArguments {
     std::string cloth, motion, truth, homogeneous, out, substeps = "motion";
 };
 
-// All that is known of a cloth when it has been compared with a motion.
-struct Evaluation {
-    MotionError surrogate, nothing_moves, with_handles;
-    std::optional<MotionError> homogeneous;
-    std::vector<ParameterError> parameters;  // empty without a truth
-    std::size_t rollouts = 0, frames = 0;
-    double frame_interval = 0;  // [s]
-    std::vector<std::string> warnings, remarks;
-};
-
 // Puts the file in front of what the library says of the cloth in it.
 template <class Work>
 auto naming(const std::string& file, Work work)
@@ -37,20 +28,25 @@ auto naming(const std::string& file, Work work)
     try {
         return work();
     } catch (const Error& error) {
-        throw Error("{}: {}", file, error.what());
+        throw Error(Field{error.field()}, "{}: {}", file, error.what());
     } catch (const Failure& failure) {
         throw Failure("{}: {}", file, failure.what());
     }
+}
+
+int substeps_for(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion,
+                 bool quiet)
+{
+    const std::string otherwise = motion.header.captured ? "auto" : "1";
+    return substeps_from(arguments.substeps == "motion" ? otherwise : arguments.substeps, cloth,
+                         motion.header.environment, motion.header.dt, quiet);
 }
 
 MotionError run_cloth(const EvaluateArguments& arguments, const std::string& file,
                       const Cloth& cloth, const Motion& motion)
 {
     const Device device = device_named(arguments.common.device);
-    const std::string otherwise = motion.header.captured ? "auto" : "1";
-    const int substeps =
-        substeps_from(arguments.substeps == "motion" ? otherwise : arguments.substeps, cloth,
-                      motion.header.environment, motion.header.dt, arguments.common.quiet);
+    const int substeps = substeps_for(arguments, cloth, motion, arguments.common.quiet);
     const std::string label = "evaluate " + fs::path(file).filename().string();
     return naming(file, [&] {
         return surrogate_error(cloth, motion, device, arguments.common.threads,
@@ -106,19 +102,6 @@ void add_homogeneous(const EvaluateArguments& arguments, const Cloth& cloth, con
     }
 }
 
-void add_warnings(Evaluation& result)
-{
-    const auto compare = [&](const MotionError& baseline, const char* name) {
-        if (result.surrogate.mean < baseline.mean) return;
-        result.warnings.push_back(
-            fmt::format("this cloth is no better than {}: {:.4g} m against {:.4g} m", name,
-                        result.surrogate.mean, baseline.mean));
-    };
-    compare(result.nothing_moves, "a motion in which nothing moves");
-    compare(result.with_handles, "the first shape moved along with its handles");
-    if (result.homogeneous) compare(*result.homogeneous, "the homogeneous network");
-}
-
 Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion)
 {
     Evaluation result;
@@ -134,84 +117,36 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, cons
     result.nothing_moves = static_error(cloth, motion);
     result.with_handles = handles_error(cloth, motion);
     add_homogeneous(arguments, cloth, motion, result);
-    add_warnings(result);
     return result;
 }
 
-// ---- The result ----
+// ---- Pictures ----
 
-Result brief(const MotionError& error)
+fs::path beside(const std::string& out, const char* ending)
 {
-    Result result = Result::tree();
-    result.add("mean", error.mean, "m");
-    result.add("std", error.std, "m");
-    return result;
+    return fs::path(out).replace_extension(ending);
 }
 
-Result result_of(const MotionError& error, double frame_interval)
+// Beside the JSON file: the error over time, and motion and cloth at the same moments. What cannot
+// be drawn does not spoil the evaluation.
+void draw(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion,
+          const Evaluation& found)
 {
-    Result result = brief(error);
-    result.add("per_rollout", error.per_rollout, "m");
-    result.add("over_time", error.over_time, "m").along(frame_interval, "s");
-    result.add("frame_interval", frame_interval, "s").data_only();
-    result.label("motion RMSE");
-    return result;
-}
-
-Result by_family(const std::map<std::string, double>& errors, const std::string& unit)
-{
-    Result result = Result::tree();
-    for (const auto& [family, error] : errors) result.add(family, error, unit);
-    return result;
-}
-
-// Those of parameters that every spring has are there in any case: nothing without a truth.
-void add_parameters(Result& result, const std::vector<ParameterError>& errors)
-{
-    for (const ParameterKind& kind : parameter_kinds()) {
-        const bool always = kind.presence == ParameterPresence::always;
-        Result all, families, list = Result::list();
-        for (const ParameterError& error : errors) {
-            if (error.kind != &kind) continue;
-            all = error.all;
-            families = by_family(error.by_family, std::string(kind.unit));
-            list.push(error.all);
-        }
-        if (!kind.learned || (!always && all.is_nothing())) continue;
-        const bool ranges = kind.presence == ParameterPresence::per_range;
-        result.add(fmt::format("{}_rmse", kind.name), ranges ? list : all, std::string(kind.unit))
-            .label(fmt::format("{} RMSE{}", kind.label, ranges ? " by range of strain" : ""));
-        if (ranges) continue;
-        result.add(fmt::format("{}_rmse_by_family", kind.name), families)
-            .label(fmt::format("{} RMSE by family", kind.label));
+    const MotionError& ours = found.surrogate;
+    std::vector<DrawnCurve> curves{{"this cloth", ours.over_time},
+                                   {"nothing moves", found.nothing_moves.over_time}};
+    if (found.homogeneous) curves.push_back({"homogeneous network", found.homogeneous->over_time});
+    try {
+        write_png(beside(arguments.out, ".error.png"),
+                  draw_curves(curves, found.frame_interval, "time [s]", "motion rmse [m]"));
+        const Replay replay{motion, 0, 5, device_named(arguments.common.device), arguments.motion};
+        write_png(beside(arguments.out, ".frames.png"),
+                  draw_frames({replay.of_motion("motion", cloth),
+                               replay.of_cloth("cloth", cloth,
+                                               substeps_for(arguments, cloth, motion, true))}));
+    } catch (const std::runtime_error& error) {
+        note(arguments.common, fmt::format("warning: not drawn: {}", error.what()));
     }
-}
-
-Result result_of(const EvaluateArguments& arguments, const Evaluation& found)
-{
-    const double ours = found.surrogate.mean;
-    Result baselines = Result::tree(), times = Result::tree();
-    const auto compare = [&](const char* name, const char* label,
-                             const std::optional<MotionError>& error) {
-        baselines.add(name, error ? brief(*error) : Result()).label(label);
-        times.add(name, error && ours > 0 ? Result(error->mean / ours) : Result()).label(label);
-    };
-    compare("static", "nothing moves", found.nothing_moves);
-    compare("handles", "moves with handles", found.with_handles);
-    compare("homogeneous", "homogeneous network", found.homogeneous);
-    Result result = Result::tree();
-    result.label(fmt::format("{} on {}", arguments.cloth, arguments.motion));
-    result.add("cloth", arguments.cloth).data_only();
-    result.add("motion", arguments.motion).data_only();
-    result.add("rollouts", found.rollouts);
-    result.add("frames", found.frames);
-    result.add("motion_rmse", result_of(found.surrogate, found.frame_interval));
-    add_parameters(result, found.parameters);
-    result.add("baselines", baselines).label("motion RMSE of what needs no learning");
-    result.add("times_better", times).label("this cloth is better by a factor of");
-    result.add("warnings", found.warnings).data_only();
-    result.add("remarks", found.remarks).data_only();
-    return result;
 }
 
 // ---- The verb ----
@@ -239,13 +174,18 @@ int run_evaluate(const EvaluateArguments& arguments)
 {
     check_out(arguments);
     const Cloth cloth = read_cloth(arguments.cloth);
-    const MotionReader reader(arguments.motion);
-    const Evaluation found = evaluate(arguments, cloth, source_of(reader));
-    const Result result = result_of(arguments, found);
+    const Motion motion = open_motion(arguments.motion);
+    const Evaluation found = evaluate(arguments, cloth, motion);
+    Result result = report_of(found);
+    result.label(fmt::format("{} on {}", arguments.cloth, arguments.motion));
+    result.add("cloth", arguments.cloth).data_only();
+    result.add("motion", arguments.motion).data_only();
     print(arguments.common, result);
     for (const std::string& text : found.remarks) note(arguments.common, text);
-    for (const std::string& text : found.warnings) note(arguments.common, "warning: " + text);
-    if (!arguments.out.empty()) write_text(arguments.out, to_json(result, 2) + "\n");
+    for (const std::string& text : warnings_of(found)) note(arguments.common, "warning: " + text);
+    if (arguments.out.empty()) return kDone;
+    write_text(arguments.out, to_json(result, 2) + "\n");
+    draw(arguments, cloth, motion, found);
     return kDone;
 }
 
@@ -274,7 +214,11 @@ Verb add_evaluate(CLI::App& root)
         "--substeps", arguments->substeps,
         "Steps of the cloth per time step of the motion: a number, auto for as many as are "
         "safe, or motion: 1 where the motion's own step is known, auto where it was captured");
-    flags.add("--out", arguments->out, "JSON file to write as well, or to replace").type("FILE");
+    flags
+        .add("--out", arguments->out,
+             "JSON file to write as well, or to replace, with pictures beside it: NAME.error.png "
+             "and NAME.frames.png")
+        .type("FILE");
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_evaluate(*arguments); }};
 }

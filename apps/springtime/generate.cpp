@@ -4,10 +4,11 @@
 
 #include "camera_options.h"
 #include "config.h"
-#include "determination.h"
 #include "generating.h"
 #include "mesh_options.h"
 #include "presets.h"
+#include "progress.h"
+#include "springtime/identify.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -207,7 +208,8 @@ Design design_for(const GenerateArguments& arguments, const GenerateOptions& run
     options.dt = run.dt;
     options.stride = run.stride;
     options.environment = run.environment;
-    design.ranking = ranked_experiments(design.cloth, options, arguments.common);
+    options.threads = arguments.common.threads;
+    design.ranking = rank_experiments(design.cloth, options, show_progress(arguments.common.quiet));
     if (design.ranking.empty()) {
         throw Failure("{}: every experiment with this cloth blows up; lower --dt",
                       arguments.design_for);
@@ -221,7 +223,7 @@ Result result_of(const GenerateArguments& arguments, const std::optional<Design>
     Result result = Result::tree(), experiment, next;
     if (design) {
         experiment = design->ranking[0].name;
-        next = ranking_result(design->cloth, design->ranking);
+        next = report_experiments(design->cloth, design->ranking);
     }
     result.label(arguments.out);
     result.add("out", arguments.out).data_only();

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "config.h"
-#include "import_report.h"
 #include "options.h"
 #include "progress.h"
+#include "springtime/import.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -130,7 +130,10 @@ int run_import(const ImportArguments& arguments)
     }
     const ImportReport report =
         import_motion(files, arguments.out, options, show_progress(arguments.common.quiet));
-    print(arguments.common, import_result(report, arguments.out));
+    Result result = report_of(report);
+    result.label(arguments.out);
+    result.add("out", arguments.out).data_only();
+    print(arguments.common, result);
     for (const std::string& text : report.warnings) {
         note(arguments.common, "warning: " + with_flags(text));
     }

@@ -5,6 +5,7 @@
 #include "config.h"
 #include "options.h"
 #include "progress.h"
+#include "replay.h"
 #include "springtime/generate.h"
 #include "springtime/motion.h"
 #include "verbs.h"
@@ -33,45 +34,6 @@ struct SimulateArguments {
     std::optional<Flags> flags;
 };
 
-// Where a run begins, and what the file it came from says of the world.
-struct Start {
-    State state;
-    Handles handles;
-    Environment environment;
-    double dt = 1e-3;
-    bool observed = false;  // with the noise of a camera
-};
-
-// To a thousandth of a millimetre, as files may round them.
-bool same_places(const std::vector<SheetPoint>& a, const std::vector<SheetPoint>& b)
-{
-    const auto near = [](double one, double other) {
-        return std::abs(one - other) <= 1e-6 * std::max(1.0, std::abs(other));
-    };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [&](const SheetPoint& one, const SheetPoint& other) {
-                          return near(one.u, other.u) && near(one.v, other.v);
-                      });
-}
-
-// Landmarks that are not the cloth's particles: what they do is carried over.
-Start resampled_start(const MotionHeader& header, const Rollout& rollout, const Cloth& cloth,
-                      const std::string& path)
-{
-    const Sheet &ours = cloth.sheet, &theirs = header.sheet;
-    const auto differ = [](double a, double b) { return !(std::abs(a - b) <= 0.01 * b); };
-    if (differ(ours.length, theirs.length) || differ(ours.width, theirs.width)) {
-        throw Error(
-            "{}: the motion of a sheet of {:.6g} m x {:.6g} m, but the cloth has {:.6g} m x {:.6g} "
-            "m; a start needs the same sheet",
-            path, theirs.length, theirs.width, ours.length, ours.width);
-    }
-    const Resampler resampler(header.rest, cloth.rest);
-    return {resampler.apply(rollout.state(0, header)),
-            resampler.apply(rollout, header.frame_interval()).handles, header.environment,
-            header.dt, header.captured && !header.velocities};
-}
-
 Start stored_start(const std::string& text, const Cloth& cloth)
 {
     const auto hash = text.rfind('#');
@@ -86,19 +48,11 @@ Start stored_start(const std::string& text, const Cloth& cloth)
         throw Error("--start '{}': give FILE#ROLLOUT, for example motion.h5#3", text);
     }
     const std::string path = text.substr(0, hash);
-    const MotionReader motion(path);
-    const MotionHeader& header = motion.header();
+    const Motion motion = open_motion(path);
     if (rollout >= motion.rollout_count()) {
         throw Error("{}: has rollouts 0 to {}, not {}", path, motion.rollout_count() - 1, rollout);
     }
-    if (!same_places(header.rest, cloth.rest)) {
-        return resampled_start(header, motion.read(rollout), cloth, path);
-    }
-    // A state that is not stored is estimated from the frames after it, and gaps may be long.
-    const bool stored = header.velocities && !header.gaps;
-    const Rollout first = motion.read(rollout, 0, stored ? 1 : motion.frame_count(rollout));
-    return {first.state(0, header), first.handles, header.environment, header.dt,
-            header.captured && !header.velocities};
+    return start_of(motion, rollout, cloth, path);
 }
 
 // Handles of all that --pin and --handles name; what stands in the path file wins.
@@ -286,9 +240,11 @@ int run_simulate(const SimulateArguments& arguments)
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     write_rollout(arguments, header, recording.rollout);
     if (!arguments.picture.empty()) {
-        write_png(arguments.picture,
-                  draw_frames(cloth, picture_states(recording.rollout, options.dt * stride),
-                              options.obstacles));
+        std::vector<State> moments;
+        for (const std::size_t frame : picture_frames(recording.rollout.frame_count, 6)) {
+            moments.push_back(recording.rollout.state(frame, options.dt * stride));
+        }
+        write_png(arguments.picture, draw_frames(cloth, moments, options.obstacles));
     }
     if (recording.blow_up) {
         throw Failure("{}. The {} frames before that are in {}",

@@ -64,6 +64,7 @@ Result result_of(const TrainArguments& arguments, const fs::path& folder, const 
     result.label(folder.string());
     result.add("out", folder.string()).data_only();
     result.add("cloth", (folder / "cloth.json").string()).label("learned cloth");
+    result.add("picture", (folder / "stiffness.png").string()).label("picture of its stiffness");
     result.add("method", arguments.flags.method);
     result.add("summary", learned.summary).data_only();
     result.add("validation_rmse", learned.validation_rmse, "m")
@@ -137,6 +138,7 @@ int run_train(const TrainArguments& arguments)
         const Learned learned = learn(
             open_motion(arguments.motion), learn_options_from(arguments.flags, arguments.common),
             last.watching(show_progress(arguments.common.quiet)), &folder);
+        write_png(folder.path() / "stiffness.png", draw_stiffness(learned.cloth));
         const Result result = result_of(arguments, folder.path(), learned);
         write_text((folder.path() / "result.json").string(), to_json(result, 1) + "\n");
         if (!arguments.common.json) fmt::print("{}", learned.summary);

@@ -44,4 +44,17 @@ struct ParameterError {
 // Compares the learned parameters that both cloths have. Throws Error when their springs differ.
 std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& truth);
 
+// All that is known of a cloth when it has been compared with a motion.
+struct Evaluation {
+    MotionError surrogate, nothing_moves, with_handles;
+    std::optional<MotionError> homogeneous;
+    std::vector<ParameterError> parameters;  // empty without a truth
+    std::size_t rollouts = 0, frames = 0;
+    double frame_interval = 0;         // [s]
+    std::vector<std::string> remarks;  // sentences for people
+};
+
+// A sentence for everything that needs no learning and does as well.
+std::vector<std::string> warnings_of(const Evaluation& evaluation);
+
 }  // namespace springtime

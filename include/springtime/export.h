@@ -47,7 +47,7 @@ struct ExportReport {
     std::size_t frame_count = 0, point_count = 0, face_count = 0;
     std::string surface;               // what its faces are made of
     std::size_t filled = 0;            // positions of missing landmarks that were interpolated
-    std::vector<WeightMap> maps;       // that went along
+    std::vector<WeightMap> maps;       // that were written
     std::vector<std::string> remarks;  // a sentence each
 };
 
@@ -60,7 +60,7 @@ struct MotionExport {
     bool fill = false;                  // interpolate missing landmarks linearly in time
     bool long_rows = false;             // csv: one row per point instead of one per frame
     bool overwrite = false;
-    std::optional<Cloth> maps;  // with the same particles: its weight maps go along
+    std::optional<Cloth> maps;  // with the same particles: its weight maps are written too
     MapScale scale = MapScale::linear;
     std::string color;   // glb: the map that becomes the colour; empty: stretch, or the first
     std::string source;  // named in messages

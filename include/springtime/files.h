@@ -78,7 +78,7 @@ FileKind file_kind(const std::filesystem::path& path);
 Handles read_handle_paths(const std::filesystem::path& path, const Cloth& cloth,
                           const State& start);
 
-// A Wavefront OBJ file [m]; polygons are cut into triangles, normals and colours passed over.
+// A Wavefront OBJ file [m]; polygons are cut into triangles, normals and colours ignored.
 TriangleMesh read_obj(const std::filesystem::path& path);
 
 // The size and position that a built-in obstacle or an OBJ file is fitted to: its longest

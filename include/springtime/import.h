@@ -8,6 +8,7 @@
 #include "springtime/cloth.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
+#include "springtime/report.h"
 #include "springtime/simulation.h"
 
 // Points that a tracker, an animation or another simulator left in files become a motion.
@@ -110,5 +111,7 @@ struct ImportReport {
 ImportReport import_motion(const std::vector<std::filesystem::path>& files,
                            const std::filesystem::path& out, const ImportOptions& options,
                            const Progress& progress = {});
+
+Result report_of(const ImportReport& report);
 
 }  // namespace springtime

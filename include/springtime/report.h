@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "springtime/cloth.h"
+#include "springtime/evaluate.h"
 #include "springtime/geometry.h"
+#include "springtime/identify.h"
+#include "springtime/motion.h"
 #include "springtime/obstacle.h"
 #include "springtime/simulation.h"
 
@@ -87,7 +90,14 @@ class Result {
     const Style& style() const { return style_; }
 
   private:
-    struct Children {
+    struct Children {  // its members are defined where Entry is complete
+        explicit Children(bool has_names);
+        Children(const Children&);
+        Children(Children&&) noexcept;
+        Children& operator=(const Children&);
+        Children& operator=(Children&&) noexcept;
+        ~Children();
+
         bool named = false;
         std::vector<Entry> entries;
     };
@@ -111,6 +121,21 @@ std::string to_text(const Result& result);
 // In the order of the tree. Numbers that are not finite are null. Indented where `indent` is given.
 std::string to_json(const Result& result, std::optional<int> indent = {});
 
+// ---- Reports ----
+
+// Sheet, particles, and how the parameters are spread.
+Result report_of(const Cloth& cloth);
+// What a motion holds; the ranges of its numbers are over at most so many of its rollouts.
+Result report_of(const Motion& motion, std::size_t most_rollouts, const Progress& progress = {});
+// How closely a cloth follows a motion.
+Result report_of(const Evaluation& evaluation);
+// What could be recorded next, and what is known now; experiments as rank_experiments() has them.
+Result report_experiments(const Cloth& cloth, const std::vector<Experiment>& ranking);
+// How well an identified cloth is known. `held`: particles that are handles in all rollouts
+// (held_throughout); empty where that is not known.
+Result report_determination(const Cloth& cloth, const std::vector<bool>& held,
+                            const std::vector<Experiment>& ranking);
+
 // ---- Pictures ----
 
 // 8-bit RGB, row by row from the top.
@@ -127,6 +152,30 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
 // The flat sheet with every spring drawn in the colour of its stiffness, every triangle in that of
 // its stiffness against shear, and a scale.
 Picture draw_stiffness(const Cloth& cloth);
+
+// A cloth to be drawn beside others.
+struct DrawnCloth {
+    std::string title;
+    Cloth cloth;
+    std::vector<State> frames;  // not needed for the flat sheet
+};
+
+// Several cloths at the same times: a row for each, under one camera and in the colours of one
+// scale. All need the same number of frames, 1 to 8.
+Picture draw_frames(const std::vector<DrawnCloth>& cloths);
+
+// Several flat sheets side by side, in the colours of one scale. All are made of springs, or all of
+// triangles.
+Picture draw_stiffness(const std::vector<DrawnCloth>& cloths);
+
+// Curves over the same even steps, on a logarithmic scale; values that are not positive are left
+// out.
+struct DrawnCurve {
+    std::string title;
+    std::vector<double> values;
+};
+Picture draw_curves(const std::vector<DrawnCurve>& curves, double interval,
+                    const std::string& across, const std::string& up);
 
 // The flat sheet with every spring in the colour of the standard error of its stiffness, relative
 // to the stiffness; grey where the motion said nothing.

@@ -48,8 +48,9 @@ std::optional<CleanFrames::Timed> CleanFrames::read()
     return std::nullopt;
 }
 
-// Frames that are struck still say how their neighbours moved: outliers are told by what was read.
-void CleanFrames::strike_outliers(Timed& now, const Timed* after)
+// Outliers are found in the frames as they were read: a point that is removed still shows how its
+// neighbours moved.
+void CleanFrames::remove_outliers(Timed& now, const Timed* after)
 {
     constexpr std::size_t kMostNamed = 100;
     const auto found = finder_.find(before_ ? &before_->position : nullptr, now.position,
@@ -62,7 +63,7 @@ void CleanFrames::strike_outliers(Timed& now, const Timed* after)
         }
         if (options_.keep_outliers || options_.trust) continue;
         now.position[std::size_t(landmark)] = kMissingPoint;
-        ++now.struck;
+        ++now.removed;
         if (!now.velocity.empty()) now.velocity[std::size_t(landmark)] = kMissingPoint;
     }
 }
@@ -76,7 +77,7 @@ std::optional<CleanFrames::Timed> CleanFrames::read_sound()
     if (!waiting_) return std::nullopt;
     std::optional<Timed> after = read();
     Timed now = *waiting_;
-    strike_outliers(now, after ? &*after : nullptr);
+    remove_outliers(now, after ? &*after : nullptr);
     before_ = std::move(waiting_);
     waiting_ = std::move(after);
     return now;
@@ -164,10 +165,10 @@ CleanFrames::Frame CleanFrames::as_read(double time)
 void CleanFrames::count_gaps(const Frame& frame)
 {
     const auto seen = std::count_if(frame.position.begin(), frame.position.end(), is_seen);
-    if (seen == 0 && frame.struck == 0) {
+    if (seen == 0 && frame.removed == 0) {
         ++blank_;
     } else {
-        missing_ += frame.position.size() - std::size_t(seen) - frame.struck;
+        missing_ += frame.position.size() - std::size_t(seen) - frame.removed;
     }
 }
 

@@ -16,8 +16,8 @@ class CleanFrames {
 
     struct Frame {
         PointFrame position;
-        PointFrame velocity;     // empty unless wanted and there
-        std::size_t struck = 0;  // points that were seen, but where they cannot be
+        PointFrame velocity;      // empty unless wanted and there
+        std::size_t removed = 0;  // outliers that were taken out
     };
     // Even or resampled, as the plan says.
     Frame next();  // as often as the plan has frames
@@ -33,7 +33,7 @@ class CleanFrames {
 
     std::optional<Timed> read();        // the next kept frame of the file
     std::optional<Timed> read_sound();  // the same without outliers
-    void strike_outliers(Timed& now, const Timed* after);
+    void remove_outliers(Timed& now, const Timed* after);
     void look_ahead(double time);
     Frame resampled(double time);
     Frame as_read(double time);

@@ -44,13 +44,13 @@ void keep_frames(const FrameStamps& stamps, FramePlan& plan)
 // Frames at both ends that show nothing.
 void trim(const FrameStamps& stamps, FramePlan& plan)
 {
-    const auto strike = [&](std::size_t i) {
+    const auto drop = [&](std::size_t i) {
         plan.trimmed += plan.kept[i];
         plan.kept[i] = false;
     };
     std::size_t first = 0, end = stamps.empty.size();
-    while (first < end && stamps.empty[first]) strike(first++);
-    while (end > first && stamps.empty[end - 1]) strike(--end);
+    while (first < end && stamps.empty[first]) drop(first++);
+    while (end > first && stamps.empty[end - 1]) drop(--end);
 }
 
 // Time may stand still or go back now and then, not more.
@@ -60,7 +60,8 @@ void check_order(const FrameStamps& stamps, const FramePlan& plan, std::string_v
     const auto same = [&](double time) { return time == stamps.time.front(); };
     if (std::all_of(stamps.time.begin(), stamps.time.end(), same)) {
         throw Error(
-            "{}: time stands still at {} s; remove that column and give `frame_rate`, or mend the "
+            "{}: time stands still at {} s; remove that column and give `frame_rate`, or correct "
+            "the "
             "stamps",
             source, stamps.time.front());
     }
@@ -72,7 +73,8 @@ void check_order(const FrameStamps& stamps, const FramePlan& plan, std::string_v
     std::size_t at = 1;
     while (at + 1 < stamps.time.size() && stamps.time[at] > stamps.time[at - 1]) ++at;
     throw Error(
-        "{}: time does not go on in {} of {} frames, first from {} s to {} s in frame {}; mend the "
+        "{}: time does not go on in {} of {} frames, first from {} s to {} s in frame {}; correct "
+        "the "
         "stamps, or cut the file there into takes",
         source, plan.backward, stamps.time.size(), stamps.time[at - 1], stamps.time[at], at);
 }
@@ -96,7 +98,8 @@ void check_absent(const FrameStamps& stamps, const FramePlan& plan, const std::v
             absent, kept[at - 1] / plan.file_interval, kept[at] / plan.file_interval);
     }
     throw Error(
-        "{}: the time goes from {} s to {} s between two of them; mend that stamp, or cut the file "
+        "{}: the time goes from {} s to {} s between two of them; correct that stamp, or cut the "
+        "file "
         "there into takes",
         absent, kept[at - 1], kept[at]);
 }

@@ -10,7 +10,7 @@ struct FrameStamps {
     std::vector<double> time;    // [s], as the file has them, or counted by the frame rate
     std::vector<bool> repeated;  // every number is that of the frame before
     std::vector<bool> empty;     // no point is seen
-    double interval = 0;         // [s] where frames are counted by a rate; 0: as the times tell
+    double interval = 0;         // [s] where frames are counted by a rate; 0: as the times say
 };
 
 // How the frames of a file become frames at even times.

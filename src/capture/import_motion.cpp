@@ -58,14 +58,14 @@ void check_options(const ImportOptions& options)
 }
 
 // A rest shape may lie among the frames, but is none.
-std::vector<Recording> without(std::vector<Recording> recordings, const fs::path& rest)
+std::vector<TrackFiles> without(std::vector<TrackFiles> recordings, const fs::path& rest)
 {
     std::error_code none;  // where one of them is not there they are not the same
-    for (Recording& recording : recordings) {
+    for (TrackFiles& recording : recordings) {
         std::erase_if(recording,
                       [&](const fs::path& file) { return fs::equivalent(file, rest, none); });
     }
-    std::erase_if(recordings, [](const Recording& recording) { return recording.empty(); });
+    std::erase_if(recordings, [](const TrackFiles& recording) { return recording.empty(); });
     return recordings;
 }
 
@@ -312,7 +312,7 @@ ImportReport report_of(const PointLayout& layout, const TrackInfo& info,
     return report;
 }
 
-// A time with as few decimals as tell its frame from the one before. [s]
+// A time with as few decimals as distinguish its frame from the one before. [s]
 std::string short_time(double time, double interval)
 {
     int decimals = 0;
@@ -381,8 +381,8 @@ void add_warnings(ImportReport& report)
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
                            const ImportOptions& options, const Progress& progress)
 {
-    const std::vector<Recording> named = recordings_of(files),
-                                 recordings = without(named, options.rest);
+    const std::vector<TrackFiles> named = recordings_of(files),
+                                  recordings = without(named, options.rest);
     check_options(options);
     check_target(out);
     if (recordings.empty()) {

@@ -45,7 +45,7 @@ std::vector<Vec3d> in_space(const std::vector<SheetPoint>& rest)
     return points;
 }
 
-// How far points are apart, of the flat sheet: told by the nearest ones, whoever they are.
+// Distances between points over those in the flat sheet, by the nearest points in each.
 double scale_of(const std::vector<PointFrame>& frames, const std::vector<SheetPoint>& rest)
 {
     std::vector<double> usual;

@@ -7,7 +7,7 @@
 #include "motion/point_frame.h"
 #include "springtime/cloth.h"
 
-// Whether points can be those of a sheet, told from a few frames.
+// Whether points can be those of a sheet, judged by a few frames.
 namespace springtime {
 
 // Every landmark with its nearest ones in the flat sheet.

@@ -112,7 +112,7 @@ RestShape rest_mesh(const PointLayout& layout, const TrackInfo& info, const fs::
     }
     const RestShape shape{source, points_of(frame.position, layout.points),
                           reader->info().triangles};
-    check_whole(shape.points, layout, source, "mend the file");
+    check_whole(shape.points, layout, source, "correct the file");
     return shape;
 }
 

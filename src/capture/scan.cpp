@@ -212,14 +212,14 @@ bool FrameClock::wanted(double time) const
     return !(from_ && time < *from_ - 1e-9) && !(until_ && time > *until_ + 1e-9);
 }
 
-std::unique_ptr<TrackReader> open_recording(const Recording& recording,
+std::unique_ptr<TrackReader> open_recording(const TrackFiles& recording,
                                             const ImportOptions& options,
                                             const std::vector<std::string>& names)
 {
     return order_points(open_tracks(recording, {options.csv_layout, options.array}), names);
 }
 
-RecordingScan scan_recording(const Recording& recording, const ImportOptions& options,
+RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& options,
                              const std::vector<std::string>& names,
                              const std::function<void(double)>& progress)
 {

@@ -32,7 +32,7 @@ std::vector<int> numbers_named(const TrackInfo& info, const std::string& name,
 
 // What the first reading of a recording finds. Points that are dropped are left out of all frames.
 struct RecordingScan {
-    Recording recording;
+    TrackFiles recording;
     TrackInfo info;
     std::vector<int> points;          // those that are kept, numbers in the file
     FrameStamps stamps;               // of the frames that are wanted
@@ -44,12 +44,12 @@ struct RecordingScan {
 };
 
 // The points of a recording in the order of `names`, where these are theirs.
-std::unique_ptr<TrackReader> open_recording(const Recording& recording,
+std::unique_ptr<TrackReader> open_recording(const TrackFiles& recording,
                                             const ImportOptions& options,
                                             const std::vector<std::string>& names);
 
 // `names` are those of the first recording; none when it is this one.
-RecordingScan scan_recording(const Recording& recording, const ImportOptions& options,
+RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& options,
                              const std::vector<std::string>& names,
                              const std::function<void(double share)>& progress);
 

@@ -2,7 +2,7 @@
 
 #include "capture/layout.h"
 
-// What numbers in files mean, where no file says it: told by how far neighbours are apart.
+// The unit of numbers in files that do not state it, from the distances of neighbours.
 namespace springtime {
 
 std::string name_of_unit(double metres);
@@ -25,7 +25,7 @@ struct RestUnit {
     std::string reason;  // "metres, as given"
 };
 // In this order: as given; where the unit of the points is not known, as fits the length of the
-// sheet; the same as that of the points, where that fits; the one that does. Where nothing tells
+// sheet; the same as that of the points, where that fits; the one that does. Where nothing decides
 // any of them, metres are assumed for a shape of the same unit, if that makes a cloth of a usual
 // size. Sets the unit of the points with it where that must be assumed as well.
 RestUnit choose_rest_unit(PointLayout& layout, const UnscaledRest& rest,

@@ -21,7 +21,7 @@ void check_target(const std::filesystem::path& path);
 void check_file_target(const std::filesystem::path& path, bool overwrite);
 
 // The same for a folder. Only a folder with nothing in it but files that end in `extension` may be
-// replaced: nobody means to lose what else lies there.
+// replaced: what else lies there is not lost by mistake.
 void check_folder_target(const std::filesystem::path& path, bool overwrite,
                          std::string_view extension);
 

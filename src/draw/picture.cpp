@@ -115,30 +115,35 @@ struct Solid {
     }
 };
 
-// What all panels of one page have in common.
-struct Scene {
+// A cloth on the page, with what its frames share.
+struct Actor {
     const Cloth& cloth;
     std::vector<double> stiffness;  // one per particle [N/m]
-    ColorScale scale;
     std::vector<std::array<int, 3>> triangles;
+
+    explicit Actor(const Cloth& drawn)
+        : cloth(drawn), stiffness(particle_stiffness(drawn)), triangles(surface_triangles(drawn))
+    {
+    }
+};
+
+// What all panels of one page have in common.
+struct Scene {
+    ColorScale scale;
     std::vector<Solid> solids;
     std::vector<Vec3d> points;  // of all frames, obstacles included
     PlaneCut cut;               // the part of planes that is seen
     double ground = 0;          // height of the ground [m]
     double size = 0;            // largest extent of the points [m]
 
-    Scene(const Cloth& drawn, const std::vector<State>& frames,
+    Scene(const std::vector<double>& stiffness, const std::vector<const State*>& frames,
           const std::vector<Obstacle>& obstacles)
-        : cloth(drawn),
-          stiffness(particle_stiffness(drawn)),
-          scale(stiffness),
-          triangles(surface_triangles(drawn)),
-          solids(obstacles.begin(), obstacles.end())
+        : scale(stiffness), solids(obstacles.begin(), obstacles.end())
     {
-        for (const State& frame : frames) {
-            points.insert(points.end(), frame.position.begin(), frame.position.end());
+        for (const State* frame : frames) {
+            points.insert(points.end(), frame->position.begin(), frame->position.end());
             for (const Solid& solid : solids) {
-                const auto corners = solid.corners(frame.time);
+                const auto corners = solid.corners(frame->time);
                 points.insert(points.end(), corners.begin(), corners.end());
             }
         }
@@ -153,13 +158,13 @@ struct Scene {
     }
 };
 
-void draw_surface(SurfacePainter& painter, const Scene& scene, const State& frame)
+void draw_surface(SurfacePainter& painter, const Actor& actor, const State& frame)
 {
-    const std::vector<Vec3d> normals = vertex_normals(frame.position, scene.triangles);
+    const std::vector<Vec3d> normals = vertex_normals(frame.position, actor.triangles);
     const auto vertex = [&](int p) {
-        return SurfaceVertex{frame.position[p], normals[p], scene.stiffness[p]};
+        return SurfaceVertex{frame.position[p], normals[p], actor.stiffness[p]};
     };
-    for (const auto& [a, b, c] : scene.triangles) {
+    for (const auto& [a, b, c] : actor.triangles) {
         painter.triangle({vertex(a), vertex(b), vertex(c)});
     }
 }
@@ -173,9 +178,9 @@ void draw_mesh(SurfacePainter& painter, const TriangleMesh& mesh, const Color& c
     }
 }
 
-void draw_springs(SurfacePainter& painter, const Scene& scene, const State& frame)
+void draw_springs(SurfacePainter& painter, const Cloth& cloth, const State& frame)
 {
-    const SpringSet& springs = scene.cloth.springs;
+    const SpringSet& springs = cloth.springs;
     for (std::size_t s = 0; s < springs.spring_count(); ++s) {
         const auto [a, b] = springs.ends[s];
         const double value = springs.stiffness[s];
@@ -184,8 +189,8 @@ void draw_springs(SurfacePainter& painter, const Scene& scene, const State& fram
 }
 
 // Straight down on the ground, all that has triangles throws one.
-void draw_shadows(SurfacePainter& painter, const Scene& scene, const State& frame,
-                  const std::vector<TriangleMesh>& solids)
+void draw_shadows(SurfacePainter& painter, const Scene& scene, const Actor& actor,
+                  const State& frame, const std::vector<TriangleMesh>& solids)
 {
     std::vector<std::array<Vec3d, 3>> above;
     const auto add = [&](const std::vector<Vec3d>& points, const auto& triangles) {
@@ -193,13 +198,13 @@ void draw_shadows(SurfacePainter& painter, const Scene& scene, const State& fram
             above.push_back({points[a], points[b], points[c]});
         }
     };
-    add(frame.position, scene.triangles);
+    add(frame.position, actor.triangles);
     for (const TriangleMesh& solid : solids) add(solid.points, solid.triangles);
     painter.shadows(above, scene.ground);
 }
 
 void draw_panel(Canvas& canvas, const Box& panel, const Camera& camera, const Scene& scene,
-                const State& frame)
+                const Actor& actor, const State& frame)
 {
     canvas.fill(panel, kPanelTop, kPanelBottom);
     SurfacePainter painter(canvas, panel, camera, scene.scale);
@@ -210,12 +215,12 @@ void draw_panel(Canvas& canvas, const Box& panel, const Camera& camera, const Sc
         solids.push_back(posed(solid.own, solid.obstacle, frame.time));
     }
     painter.ground(scene.ground, scene.size);
-    draw_shadows(painter, scene, frame, solids);
+    draw_shadows(painter, scene, actor, frame, solids);
     for (const TriangleMesh& solid : solids) draw_mesh(painter, solid, kSolidColor);
-    if (scene.triangles.empty()) {
-        draw_springs(painter, scene, frame);
+    if (actor.triangles.empty()) {
+        draw_springs(painter, actor.cloth, frame);
     } else {
-        draw_surface(painter, scene, frame);
+        draw_surface(painter, actor, frame);
     }
 }
 
@@ -236,6 +241,18 @@ std::string time_label(const std::vector<State>& frames, double time)
     return fmt::format("t = {:.{}f} s", time, digits);
 }
 
+// The shape of the motion, within what looks tidy on a page. [pixel]
+int panel_height(const Scene& scene, int width, double tallest)
+{
+    return int(std::lround(std::clamp(seen_aspect(scene.points), 0.6, tallest) * width));
+}
+
+void draw_page_scale(Canvas& canvas, int top, const ColorScale& scale, const std::string& caption)
+{
+    draw_scale(canvas, {canvas.width() / 2 - kScaleWidth / 2, top, kScaleWidth, kScaleHeight},
+               scale, caption);
+}
+
 }  // namespace
 
 Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
@@ -244,13 +261,14 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
     check_cloth(cloth, "picture: cloth");
     check_frames(cloth, frames);
     for (const Obstacle& obstacle : obstacles) check_obstacle(obstacle, "picture: obstacle");
-    const Scene scene(cloth, frames, obstacles);
+    const Actor actor(cloth);
+    std::vector<const State*> shown;
+    for (const State& frame : frames) shown.push_back(&frame);
+    const Scene scene(actor.stiffness, shown, obstacles);
     const int count = static_cast<int>(frames.size()), columns = columns_for(count);
     const int rows = (count + columns - 1) / columns;
     const int width = (kPageWidth - kMargin * (columns + 1)) / columns;
-    // The shape of the motion, within what looks tidy on a page.
-    const double aspect = std::clamp(seen_aspect(scene.points), 0.6, count == 1 ? 0.75 : 1.25);
-    const int height = static_cast<int>(std::lround(aspect * width));
+    const int height = panel_height(scene, width, count == 1 ? 0.75 : 1.25);
     const Camera camera(scene.points, width, height);
 
     const int pitch = kTitleHeight + height + kMargin, below = kMargin + rows * pitch;
@@ -260,10 +278,54 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
         const int top = kMargin + f / columns * pitch;
         canvas.text({double(left), double(top)}, time_label(frames, frames[f].time), kTextDot,
                     kInk);
-        draw_panel(canvas, {left, top + kTitleHeight, width, height}, camera, scene, frames[f]);
+        draw_panel(canvas, {left, top + kTitleHeight, width, height}, camera, scene, actor,
+                   frames[f]);
     }
-    const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
-    draw_scale(canvas, bar, scene.scale, stiffness_caption(cloth));
+    draw_page_scale(canvas, below, scene.scale, stiffness_caption(cloth));
+    return canvas.finished();
+}
+
+Picture draw_frames(const std::vector<DrawnCloth>& cloths)
+{
+    const std::size_t columns = cloths.empty() ? 0 : cloths.front().frames.size();
+    std::vector<Actor> actors;
+    std::vector<const State*> shown;
+    std::vector<double> stiffness;
+    for (const DrawnCloth& drawn : cloths) {
+        check_cloth(drawn.cloth, "picture: " + drawn.title);
+        check_frames(drawn.cloth, drawn.frames);
+        actors.emplace_back(drawn.cloth);
+        const std::vector<double>& own = actors.back().stiffness;
+        stiffness.insert(stiffness.end(), own.begin(), own.end());
+        for (const State& frame : drawn.frames) shown.push_back(&frame);
+        if (drawn.frames.size() == columns) continue;
+        throw Error("picture: {} has {} frames, but {} has {}; draw the same times of all",
+                    drawn.title, drawn.frames.size(), cloths.front().title, columns);
+    }
+    if (columns < 1 || columns > 8) {
+        throw Error("picture: {} cloths with {} frames each; give at least one, with 1 to 8 frames",
+                    cloths.size(), columns);
+    }
+    const Scene scene(stiffness, shown, {});
+    const int width = (kPageWidth - kMargin * int(columns + 1)) / int(columns);
+    const int height = panel_height(scene, width, 1.25);
+    const Camera camera(scene.points, width, height);
+    const int pitch = kTitleHeight + height + kMargin;
+    const int below = kMargin + int(cloths.size()) * pitch;
+    Canvas canvas(kPageWidth, below + kScaleHeight + kMargin / 2, kPaper);
+    for (std::size_t r = 0; r < cloths.size(); ++r) {
+        const std::vector<State>& frames = cloths[r].frames;
+        for (std::size_t f = 0; f < columns; ++f) {
+            const int left = kMargin + int(f) * (width + kMargin);
+            const int top = kMargin + int(r) * pitch;
+            const std::string time = time_label(frames, frames[f].time);
+            canvas.text({double(left), double(top)}, f == 0 ? cloths[r].title + ", " + time : time,
+                        kTextDot, kInk);
+            draw_panel(canvas, {left, top + kTitleHeight, width, height}, camera, scene, actors[r],
+                       frames[f]);
+        }
+    }
+    draw_page_scale(canvas, below, scene.scale, stiffness_caption(cloths.front().cloth));
     return canvas.finished();
 }
 

@@ -8,23 +8,30 @@ namespace springtime {
 
 // ---- The tree ----
 
+Result::Children::Children(bool has_names) : named(has_names) {}
+Result::Children::Children(const Children&) = default;
+Result::Children::Children(Children&&) noexcept = default;
+Result::Children& Result::Children::operator=(const Children&) = default;
+Result::Children& Result::Children::operator=(Children&&) noexcept = default;
+Result::Children::~Children() = default;
+
 Result Result::tree()
 {
     Result result;
-    result.value_ = Children{true, {}};
+    result.value_ = Children(true);
     return result;
 }
 
 Result Result::list()
 {
     Result result;
-    result.value_ = Children{false, {}};
+    result.value_ = Children(false);
     return result;
 }
 
 Result& Result::add(std::string name, Result value, std::string unit)
 {
-    if (is_nothing()) value_ = Children{true, {}};
+    if (is_nothing()) value_ = Children(true);
     if (!unit.empty()) value.style_.unit = std::move(unit);
     std::vector<Entry>& entries = std::get<Children>(value_).entries;
     for (Entry& entry : entries) {

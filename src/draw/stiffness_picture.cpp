@@ -161,12 +161,41 @@ void draw_family(Canvas& canvas, const Box& box, const Cloth& cloth, const Famil
     }
 }
 
+void check_elements(const Cloth& cloth)
+{
+    check_cloth(cloth, "picture: cloth");
+    if (!panels_of(cloth).empty()) return;
+    throw Error("picture: the cloth has neither springs nor triangles; give one that has");
+}
+
+const std::vector<double>& stiffness_of(const Cloth& cloth)
+{
+    const bool mesh = cloth.triangles.triangle_count() > 0;
+    return mesh ? cloth.triangles.shear_stiffness : cloth.springs.stiffness;
+}
+
+std::vector<Color> colors_of(const Cloth& cloth, const ColorScale& scale)
+{
+    std::vector<Color> colors;
+    for (const double value : stiffness_of(cloth)) colors.push_back(scale.color(value));
+    return colors;
+}
+
+void draw_element_panel(Canvas& canvas, const Box& box, const Cloth& cloth,
+                        const FamilyPanel& panel, const std::vector<Color>& colors)
+{
+    if (cloth.triangles.triangle_count() > 0) {
+        draw_triangles(canvas, box, cloth, colors);
+    } else {
+        draw_family(canvas, box, cloth, panel, colors);
+    }
+}
+
 // The flat sheet with every spring, or every triangle, in its colour, and what the colours mean.
 Picture draw_elements(const Cloth& cloth, const std::vector<Color>& colors, const ColorScale& scale,
                       const std::string& caption)
 {
     const auto panels = panels_of(cloth);
-    const bool mesh = cloth.triangles.triangle_count() > 0;
     const int count = static_cast<int>(panels.size());
     const int width = std::min((kPageWidth - kMargin * (count + 1)) / count, 900);
     const double aspect = std::clamp(cloth.sheet.width / cloth.sheet.length, 0.4, 1.6);
@@ -178,11 +207,7 @@ Picture draw_elements(const Cloth& cloth, const std::vector<Color>& colors, cons
     for (int p = 0; p < count; ++p) {
         const Box box{left + p * (width + kMargin), top, width, height};
         canvas.text({double(box.left), double(kMargin)}, panels[p].title, kTextDot, kInk);
-        if (mesh) {
-            draw_triangles(canvas, box, cloth, colors);
-        } else {
-            draw_family(canvas, box, cloth, panels[p], colors);
-        }
+        draw_element_panel(canvas, box, cloth, panels[p], colors);
     }
     const Box bar{kPageWidth / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight};
     draw_scale(canvas, bar, scale, caption);
@@ -193,16 +218,49 @@ Picture draw_elements(const Cloth& cloth, const std::vector<Color>& colors, cons
 
 Picture draw_stiffness(const Cloth& cloth)
 {
-    check_cloth(cloth, "picture: cloth");
-    if (panels_of(cloth).empty()) {
-        throw Error("picture: the cloth has neither springs nor triangles; give one that has");
+    check_elements(cloth);
+    const ColorScale scale(stiffness_of(cloth));
+    return draw_elements(cloth, colors_of(cloth, scale), scale, stiffness_caption(cloth));
+}
+
+Picture draw_stiffness(const std::vector<DrawnCloth>& cloths)
+{
+    std::vector<double> all;
+    for (const DrawnCloth& drawn : cloths) {
+        check_elements(drawn.cloth);
+        const std::vector<double>& values = stiffness_of(drawn.cloth);
+        all.insert(all.end(), values.begin(), values.end());
+        if (panels_of(drawn.cloth).size() == panels_of(cloths.front().cloth).size()) continue;
+        throw Error("picture: {} has other kinds of elements than {}; draw them one by one",
+                    drawn.title, cloths.front().title);
     }
-    const bool mesh = cloth.triangles.triangle_count() > 0;
-    const auto& values = mesh ? cloth.triangles.shear_stiffness : cloth.springs.stiffness;
-    const ColorScale scale(values);
-    std::vector<Color> colors;
-    for (const double value : values) colors.push_back(scale.color(value));
-    return draw_elements(cloth, colors, scale, stiffness_caption(cloth));
+    if (cloths.empty() || cloths.size() > 4) {
+        throw Error("picture: {} sheets side by side; give 1 to 4", cloths.size());
+    }
+    const ColorScale scale(all);
+    const Sheet& sheet = cloths.front().cloth.sheet;
+    const int columns = int(cloths.size()), rows = int(panels_of(cloths.front().cloth).size());
+    const int width = std::min((kPageWidth - kMargin * (columns + 1)) / columns, 480);
+    const int height = int(std::lround(std::clamp(sheet.width / sheet.length, 0.4, 1.6) * width));
+    const int pitch = kTitleHeight + height + kMargin, below = kMargin + rows * pitch;
+    const int page = std::max(columns * (width + kMargin) + kMargin, kScaleWidth + 2 * kMargin);
+    const int first = (page - columns * (width + kMargin) + kMargin) / 2;
+    Canvas canvas(page, below + kScaleHeight + kMargin / 2, kPaper);
+    for (int c = 0; c < columns; ++c) {
+        const Cloth& cloth = cloths[c].cloth;
+        const std::vector<FamilyPanel> panels = panels_of(cloth);
+        const std::vector<Color> colors = colors_of(cloth, scale);
+        for (int r = 0; r < rows; ++r) {
+            const int left = first + c * (width + kMargin), top = kMargin + r * pitch;
+            canvas.text({double(left), double(top)}, cloths[c].title + ": " + panels[r].title,
+                        kTextDot, kInk);
+            draw_element_panel(canvas, {left, top + kTitleHeight, width, height}, cloth, panels[r],
+                               colors);
+        }
+    }
+    draw_scale(canvas, {page / 2 - kScaleWidth / 2, below, kScaleWidth, kScaleHeight}, scale,
+               stiffness_caption(cloths.front().cloth));
+    return canvas.finished();
 }
 
 Picture draw_determination(const Cloth& cloth)

@@ -78,7 +78,7 @@ void SurfacePainter::line(const SurfaceVertex& a, const SurfaceVertex& b, double
 
 void SurfacePainter::fill(const std::array<Corner, 3>& corners, const Look& look)
 {
-    const auto& [a, b, c] = corners;
+    const Corner &a = corners[0], &b = corners[1], &c = corners[2];
     const auto draw = [&](int x, int y, const std::array<double, 3>& weights) {
         // What is linear in space is linear on the screen only after division by depth.
         const double wa = weights[0] / a.depth, wb = weights[1] / b.depth,
@@ -95,8 +95,8 @@ void SurfacePainter::fill(const std::array<Corner, 3>& corners, const Look& look
     for_each_sample(a.point, b.point, c.point, cols_, rows_, draw);
 }
 
-// Lit from above and the left. The far side of the cloth is a little darker, which tells the two
-// sides of a fold apart.
+// Lit from above and the left. The far side of the cloth is a little darker, which distinguishes
+// the two sides of a fold apart.
 Color SurfacePainter::shaded(double value, const Vec3d& normal, const Look& look) const
 {
     const Color color = look.plain ? *look.plain : scale_.color(value);

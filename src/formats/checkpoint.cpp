@@ -17,18 +17,18 @@ namespace springtime {
 namespace {
 
 template <class Values>
-struct StateField {
+struct StoredField {
     const char* name;
     Values TrainState::*values;
 };
 
 // In the order of the file.
-constexpr std::array<StateField<double>, 2> kScalars{{
+constexpr std::array<StoredField<double>, 2> kScalars{{
     {"stiffness_scale", &TrainState::stiffness_scale},
     {"damping_scale", &TrainState::damping_scale},
 }};
 constexpr double kNoValidation = -1;  // in the file, instead of a best validation
-constexpr std::array<StateField<ParameterValues>, 4> kArrays{{
+constexpr std::array<StoredField<ParameterValues>, 4> kArrays{{
     {"parameters", &TrainState::parameters},
     {"mean", &TrainState::mean},
     {"square", &TrainState::square},

@@ -38,7 +38,7 @@ std::string number_text(double value)
     return fmt::format("{}", value);
 }
 
-// JSON has no word for infinity.
+// JSON has no infinity.
 std::string number_or_null_text(double value)
 {
     return std::isinf(value) ? "null" : number_text(value);

@@ -146,7 +146,7 @@ std::vector<Track> parse_tracks(std::string_view text, std::string_view source, 
 void check_no_overlap(const std::vector<Track>& tracks, std::string_view source,
                       std::size_t particle_count)
 {
-    std::vector<std::size_t> moved_by(particle_count, 0);  // line, or 0 for nobody
+    std::vector<std::size_t> moved_by(particle_count, 0);  // line, or 0 for none
     for (const Track& track : tracks) {
         for (const int p : track.particles) {
             if (moved_by[p] != 0) {

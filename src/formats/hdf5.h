@@ -166,7 +166,7 @@ struct Item {
     }
 };
 
-// "Cannot tell" means that the file is damaged, not that the attribute is absent.
+// A negative answer means that the file is damaged, not that the attribute is absent.
 inline bool attribute_exists(hid_t object, const char* name, std::string_view source)
 {
     const htri_t exists = H5Aexists(object, name);

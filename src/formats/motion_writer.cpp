@@ -118,7 +118,7 @@ Handle create_file(const fs::path& path)
     const Handle creation = hdf5::timeless(H5P_FILE_CREATE);
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     // The 1.8 layout guards its metadata with checksums. The 1.10 layout does too, but marks a file
-    // as open for writing, and then nobody can read what an interrupted run left behind.
+    // as open for writing, and then what an interrupted run left cannot be read.
     H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18);
     H5Pset_file_locking(access.id(), true, true);  // some network disks know no locks
     Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);

@@ -98,14 +98,14 @@ void add_face(const std::vector<int>& corners, TriangleMesh& mesh)
 
 }  // namespace
 
-TriangleMesh parse_obj(std::string_view text, std::string_view source, const ObjWish& wish)
+TriangleMesh parse_obj(std::string_view text, std::string_view source, const ObjOptions& options)
 {
     if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // what Windows writes first
     TriangleMesh mesh;
     for_each_line(text, [&](std::string_view word, std::string_view rest, std::size_t number) {
-        if (word == "v") mesh.points.push_back(parse_point(rest, wish.gaps, {source, number}));
+        if (word == "v") mesh.points.push_back(parse_point(rest, options.gaps, {source, number}));
     });
-    if (!wish.faces) return mesh;
+    if (!options.faces) return mesh;
     long above = 0;
     for_each_line(text, [&](std::string_view word, std::string_view rest, std::size_t number) {
         above += word == "v";

@@ -119,7 +119,7 @@ class Encoder {
     Encoder& operator=(const Encoder&) = delete;
 
     // Grey of 16 bits in the order of this machine's bytes, or red, green and blue of 8 bits. The
-    // remark goes along as a text chunk; null for none.
+    // remark becomes a text chunk; null for none.
     bool write(int width, int height, bool grey, png_textp remark, png_bytep* rows)
     {
         if (setjmp(png_jmpbuf(png_)) != 0) return false;

@@ -20,7 +20,7 @@ struct GreyPicture {
     std::vector<std::uint16_t> grey;
 };
 
-// As PATH.part, then renamed. The remark goes along as a text chunk, for people.
+// Written as PATH.part, then renamed. The remark becomes a text chunk.
 void write_grey_png(const std::filesystem::path& path, const GreyPicture& picture,
                     const std::string& remark);
 

@@ -81,7 +81,7 @@ fs::path slot_to_write(const std::array<Slot, 2>& slots, int iteration)
 
 // ---- Log
 
-// Null for what is not finite: JSON has no word for it.
+// Null for what is not finite, which JSON does not have.
 std::string log_line(const TrainLog& log)
 {
     using json = nlohmann::ordered_json;

@@ -23,7 +23,7 @@ namespace {
 constexpr std::array kCorners{"corner-nw", "corner-ne", "corner-sw", "corner-se"};
 constexpr std::array kEdges{"edge-north", "edge-south", "edge-west", "edge-east"};
 constexpr const char* kCenter = "center";
-constexpr std::size_t kChunk = 64;  // frames held in memory at a time, for each thread
+constexpr std::size_t kFramesAtATime = 64;  // frames held in memory at a time, for each thread
 // A standard error of zero, from motion without any noise, would be infinite information.
 constexpr double kLeastError = 1e-12;  // of the size of the parameter
 
@@ -131,9 +131,9 @@ std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned) cons
     NormalBlocks blocks(cloth_);
     const auto frames =
         static_cast<std::size_t>(std::llround(run.seconds / (run.dt * run.stride))) + 1;
-    for (std::size_t first = 0; first < frames; first += kChunk) {
+    for (std::size_t first = 0; first < frames; first += kFramesAtATime) {
         if (first > 0 && simulation.advance(run.stride)) return std::nullopt;
-        const Recording piece = record(simulation, std::min(kChunk, frames - first), run.stride);
+        const Recording piece = record(simulation, std::min(kFramesAtATime, frames - first), run.stride);
         if (piece.blow_up) return std::nullopt;
         const BalanceRows rows = force_rows(cloth_, run.environment, piece.rollout, 1);
         blocks.add(BalancePair{rows, rows}, 1);

@@ -195,10 +195,10 @@ struct BlowUp {
 };
 
 // Runs the surrogate along all targets of a motion, batch by batch.
-class Evaluation {
+class Evaluator {
   public:
-    Evaluation(const Cloth& surrogate, const Motion& motion, Device device, int threads,
-               const Progress& progress, int substeps)
+    Evaluator(const Cloth& surrogate, const Motion& motion, Device device, int threads,
+              const Progress& progress, int substeps)
         : surrogate_(surrogate),
           reader_(surrogate, motion, motion.header.dt / substeps),
           step_{motion.header.dt / substeps, motion.header.environment, device},
@@ -245,14 +245,14 @@ class Evaluation {
 
 // As many lanes as the stepper likes, out of 256 MiB of targets. The number of threads has no say,
 // so that whichever rollout of a batch blows up first is the same for all.
-std::size_t Evaluation::batch_width(std::size_t frames) const
+std::size_t Evaluator::batch_width(std::size_t frames) const
 {
     const double bytes = double(frames) * double(surrogate_.particle_count()) * 3 * sizeof(float);
     const auto lanes = std::size_t(make_batch_stepper(surrogate_, step_)->lane_count());
     return std::clamp(std::size_t(0x1p28 / bytes), std::size_t{1}, lanes);
 }
 
-std::vector<Target> Evaluation::read_batch(int batch) const
+std::vector<Target> Evaluator::read_batch(int batch) const
 {
     const std::size_t begin = batch * width_, end = std::min(begin + width_, order_.size());
     std::vector<Target> targets;
@@ -260,7 +260,7 @@ std::vector<Target> Evaluation::read_batch(int batch) const
     return targets;
 }
 
-void Evaluation::run_batch(int batch)
+void Evaluator::run_batch(int batch)
 {
     const std::vector<Target> targets = read_batch(batch);
     const auto stepper = make_batch_stepper(surrogate_, step_);
@@ -291,7 +291,7 @@ void Evaluation::run_batch(int batch)
 }
 
 // Of several batches in which something blows up the first counts, whoever comes to it when.
-void Evaluation::note_blow_up(int batch, const BlowUp& blow_up)
+void Evaluator::note_blow_up(int batch, const BlowUp& blow_up)
 {
     const std::lock_guard lock(mutex_);
     if (first_bad_batch_ >= 0 && first_bad_batch_ < batch) return;
@@ -299,14 +299,14 @@ void Evaluation::note_blow_up(int batch, const BlowUp& blow_up)
     blow_up_ = blow_up;
 }
 
-void Evaluation::report_frames(std::size_t count)
+void Evaluator::report_frames(std::size_t count)
 {
     const std::lock_guard lock(mutex_);
     frames_done_ += double(count);
     progress_.report({"evaluate", frames_done_, frames_total_, "frames", {}});
 }
 
-void Evaluation::fail() const
+void Evaluator::fail() const
 {
     const StepReport& report = blow_up_.report;
     throw Failure(
@@ -317,7 +317,7 @@ void Evaluation::fail() const
         largest_stable_step(surrogate_, step_.environment));
 }
 
-MotionError Evaluation::run()
+MotionError Evaluator::run()
 {
     const int batches = int((order_.size() + width_ - 1) / width_);
     parallel_for(batches, threads_, [&](int batch) {
@@ -389,7 +389,7 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
             "surrogate would pass through; evaluate on motion without contact");
     }
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
-    return Evaluation(surrogate, motion, device, threads, progress, substeps).run();
+    return Evaluator(surrogate, motion, device, threads, progress, substeps).run();
 }
 
 MotionError static_error(const Cloth& surrogate, const Motion& motion)
@@ -423,6 +423,21 @@ std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& tr
         }
     }
     return errors;
+}
+
+std::vector<std::string> warnings_of(const Evaluation& evaluation)
+{
+    std::vector<std::string> warnings;
+    const double ours = evaluation.surrogate.mean;
+    const auto compare = [&](const MotionError& baseline, const char* name) {
+        if (ours < baseline.mean) return;
+        warnings.push_back(fmt::format("this cloth is no better than {}: {:.4g} m against {:.4g} m",
+                                       name, ours, baseline.mean));
+    };
+    compare(evaluation.nothing_moves, "a motion in which nothing moves");
+    compare(evaluation.with_handles, "the first shape moved along with its handles");
+    if (evaluation.homogeneous) compare(*evaluation.homogeneous, "the homogeneous network");
+    return warnings;
 }
 
 }  // namespace springtime

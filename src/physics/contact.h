@@ -90,13 +90,13 @@ struct GridBox {
 
 // The values around a cell: x is bit 0 of their index, y bit 1, z bit 2.
 template <class T>
-struct Corners {
+struct CellCorners {
     T value[8];
 };
 
 // Linear along each axis between the points of a grid; beyond it, the distance to its box is added
-// to the value at the nearest point of it. `corners_at(cell)` gives the Corners of the cell whose
-// whole-numbered place is `cell`. The normal is the direction of the gradient of the same
+// to the value at the nearest point of it. `corners_at(cell)` gives the CellCorners of the cell
+// whose whole-numbered place is `cell`. The normal is the direction of the gradient of the same
 // interpolation.
 template <class T, class Reader>
 SPRINGTIME_HD inline Surface<T> grid_surface(const Vec3<T>& y, const GridBox<T>& box,
@@ -112,7 +112,7 @@ SPRINGTIME_HD inline Surface<T> grid_surface(const Vec3<T>& y, const GridBox<T>&
         beyond[axis] = box.spacing * (place[axis] - inside[axis]);
     }
     const Vec3<T> f = inside - cell;
-    const Corners<T> corners = corners_at(cell);
+    const CellCorners<T> corners = corners_at(cell);
     const T* c = corners.value;
     T x_value[4], x_slope[4];
     for (int i = 0; i < 4; ++i) {

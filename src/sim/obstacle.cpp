@@ -18,12 +18,12 @@ namespace {
 struct CornerReader {
     const DistanceGrid& grid;
 
-    Corners<double> operator()(const Vec3d& cell) const
+    CellCorners<double> operator()(const Vec3d& cell) const
     {
         const std::size_t row = grid.size[0], layer = row * grid.size[1];
         const std::size_t first =
             std::size_t(cell.x) + row * std::size_t(cell.y) + layer * std::size_t(cell.z);
-        Corners<double> corners;
+        CellCorners<double> corners;
         for (int i = 0; i < 8; ++i) {
             corners.value[i] =
                 grid.distance[first + (i & 1) + (i & 2 ? row : 0) + (i & 4 ? layer : 0)];

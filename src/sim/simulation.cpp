@@ -219,6 +219,7 @@ std::optional<StepReport> Simulation::advance(int frames)
         throw Error(Field{"frames"}, "{} frames of {} sub-steps: give 0 to {}", frames, substeps(),
                     std::numeric_limits<int>::max() / substeps());
     }
+    if (frames == 0) return std::nullopt;  // targets wait for the next frame
     return impl_->advance(frames * substeps());
 }
 

@@ -56,12 +56,12 @@ struct Placement {
 struct CornerGather {
     const ContactShape& shape;
 
-    Corners<Pack> operator()(const Vec& cell) const
+    CellCorners<Pack> operator()(const Vec& cell) const
     {
         const auto whole = [](Pack a) { return __builtin_convertvector(a.lanes, Mask::Lanes); };
         const Mask::Lanes first =
             whole(cell.x) + shape.row * whole(cell.y) + shape.layer * whole(cell.z);
-        Corners<Pack> corners;
+        CellCorners<Pack> corners;
         for (int i = 0; i < 8; ++i) {
             const int offset = (i & 1) + (i & 2 ? shape.row : 0) + (i & 4 ? shape.layer : 0);
             corners.value[i] = gather(shape.distance + offset, first);

@@ -9,7 +9,7 @@ namespace springtime {
 
 namespace {
 
-// Twelve digits tell any two frames apart, and hide the rounding of products.
+// Twelve digits distinguish any two frames and hide the rounding of products.
 std::string start_of(const ExportFrame& frame)
 {
     return fmt::format("{},{:.12g}", frame.number, frame.time);

@@ -106,7 +106,8 @@ std::optional<GapTable> checked_gaps(const Motion& motion, const MotionExport& o
         const auto [frame, landmark] = gaps.first_missing(plan.first);
         throw Error(
             "{}: rollout {}: landmarks are missing at {} places, first landmark {} in frame {}; {} "
-            "has no word for that: export csv or npz, or give `fill` to draw them on straight "
+            "cannot leave a landmark out: export csv or npz, or give `fill` to draw them on "
+            "straight "
             "lines",
             options.source, options.rollout, missing, landmark, frame, name_of(options.format));
     }

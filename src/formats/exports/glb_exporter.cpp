@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMostFrames = 1024;
+constexpr std::size_t kMostTargets = 1024;
 constexpr int kFloat = 5126, kUnsigned = 5125, kVertices = 34962, kIndices = 34963;
 constexpr std::size_t kHeader = 12, kChunkHeader = 8;
 
@@ -281,15 +281,15 @@ std::string ranges_json(const std::vector<WeightMap>& maps, MapScale scale)
 void check_glb_size(const ExportScene& scene)
 {
     const std::size_t frames = scene.frame_count;
-    if (frames > kMostFrames) {
+    if (frames > kMostTargets) {
         throw Error(
             "{}: {} frames; in a glb every frame is a morph target, and at most {} are written: "
             "take fewer with `rate` {:.3g} or less, or `from` and `until`, or "
             "export usda",
-            scene.source, frames, kMostFrames,
-            scene.rate * double(kMostFrames - 1) / double(frames));
+            scene.source, frames, kMostTargets,
+            scene.rate * double(kMostTargets - 1) / double(frames));
     }
-    constexpr std::size_t kJson = std::size_t(1) << 24;  // more than that of kMostFrames targets
+    constexpr std::size_t kJson = std::size_t(1) << 24;  // more than that of kMostTargets targets
     const std::size_t bytes = bytes_of_pieces(pieces_of(scene)) + kJson;
     if (bytes > std::numeric_limits<std::uint32_t>::max()) {
         throw Error(

@@ -14,7 +14,7 @@ namespace springtime {
 struct ExportSurface {
     std::vector<std::array<int, 3>> triangles;
     std::vector<std::array<int, 4>> quads;  // the same surface where the points form a grid
-    std::string made_of;                    // for people
+    std::string made_of;                    // a few words to show
 
     std::size_t face_count() const { return quads.empty() ? triangles.size() : quads.size(); }
 };

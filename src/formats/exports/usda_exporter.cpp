@@ -70,7 +70,7 @@ std::string map_text(const WeightMap& map, MapScale scale)
         map.name, fmt::join(map.weight, ", "), map.low, map.high, map.unit, name_of(scale));
 }
 
-std::string header_of(const ExportScene& scene)
+std::string stage_header(const ExportScene& scene)
 {
     std::string text =
         "#usda 1.0\n(\n    defaultPrim = \"cloth\"\n    metersPerUnit = 1\n    upAxis = \"Y\"\n";
@@ -98,7 +98,7 @@ class UsdaExporter : public MotionExporter {
     UsdaExporter(const std::filesystem::path& path, const ExportScene& scene)
         : file_(path), still_(scene.still)
     {
-        file_.write(header_of(scene));
+        file_.write(stage_header(scene));
         file_.write(still_ ? "    point3f[] points = " : "    point3f[] points.timeSamples = {\n");
     }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Role = CsvColumn::Role;
 
-// Columns of coordinates whose order is to be found, and the one that tells the time.
+// Columns of coordinates whose order is to be found, and the one that holds the time.
 struct UnnamedColumns {
     std::vector<std::size_t> data;
     std::optional<std::size_t> frame, time;
@@ -156,8 +156,8 @@ bool has_velocities(const CsvOpening& opening, const UnnamedColumns& columns)
     const std::vector<std::size_t> rows = distinct_rows(opening, columns);
     if (rows.size() < 2) return false;
     // Neighbouring rows of noisy places say little, distant ones more. Of 376 sheets that swing or
-    // fall, 4 to 200 rows at 30 to 120 Hz with 0.5 mm of noise, this tells all but 2 % of those
-    // with velocities (they hardly move) and all but 0.1 % of those without.
+    // fall, 4 to 200 rows at 30 to 120 Hz with 0.5 mm of noise, this recognises all but 2 % of
+    // those with velocities (they hardly move) and all but 0.1 % of those without.
     constexpr double kLeastMatch = 0.8;
     const std::size_t distant = std::max<std::size_t>(1, rows.size() / 4);
     return velocity_match(opening, columns, rows, 1) > kLeastMatch ||
@@ -203,7 +203,7 @@ double disorder(const CsvOpening& opening, const UnnamedColumns& columns, std::s
     return std::log(distances / double(steps)) + spreads;
 }
 
-// Which reading of the first rows has less disorder; none when they do not tell.
+// Which reading of the first rows has less disorder; none when they leave it open.
 std::optional<Layout> likely_layout(const CsvOpening& opening, const UnnamedColumns& columns,
                                     std::size_t count)
 {
@@ -238,7 +238,7 @@ Layout choose_layout(const CsvOpening& opening, const UnnamedColumns& columns,
     info.remarks.push_back(fmt::format(
         "Columns have no names{}: they were taken for {} points, {}{}; give `csv_layout` {}"
         " or name the columns if that is wrong.",
-        found ? "" : " and the first rows do not tell their order", info.point_count,
+        found ? "" : " and the first rows do not show their order", info.point_count,
         chosen == Layout::wide ? "x, y, z of one after the other" : "all x, then all y, then all z",
         velocities, chosen == Layout::wide ? "blocks" : "wide"));
     return chosen;

@@ -154,7 +154,7 @@ void find_points(LineReader& lines, const CsvOpening& opening, LongPlan& plan)
         if (!name.empty()) plan.points.add(name);
         ++rows;
         if (plan.points.size() > kMostPoints) {
-            throw Error("{}: more than {} different points; is {} what tells points apart?",
+            throw Error("{}: more than {} different points; is {} what identifies a point?",
                         lines.place(), kMostPoints, opening.column_text(point));
         }
     }
@@ -165,7 +165,7 @@ void find_points(LineReader& lines, const CsvOpening& opening, LongPlan& plan)
     // Frames hold all points, seen or not: such a file would grow beyond measure.
     constexpr double kLeastSeen = 0.001;
     if (double(rows) < kLeastSeen * double(frames) * double(plan.points.size())) {
-        throw Error("{}: {} rows for {} points in {} frames; is {} what tells points apart?",
+        throw Error("{}: {} rows for {} points in {} frames; is {} what identifies a point?",
                     lines.source(), rows, plan.points.size(), frames, opening.column_text(point));
     }
     plan.points.finish();

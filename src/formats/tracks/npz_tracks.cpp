@@ -86,7 +86,8 @@ class Npz {
                         path_, shaped.size(), listed(shaped));
         }
         for (const Array& array : arrays_) {
-            if (array.is_one_of(kPositionNames)) return array;  // whose fault is told by its name
+            if (array.is_one_of(kPositionNames))
+                return array;  // its fault is reported under its name
         }
         throw Error(
             "{}: no array of frames x points x 3 floats; it has {}; save one with that "
@@ -262,7 +263,7 @@ class Companions {
         double rate = 0;
         npz_.numbers(*array)->read(&rate, 1);
         if (!(rate > 0) || !std::isfinite(rate)) {
-            throw Error("{}: {} frames per second; a positive number is needed; mend that array",
+            throw Error("{}: {} frames per second; a positive number is needed; correct that array",
                         npz_.where(*array), rate);
         }
         tracks_.info.rate = rate;

@@ -39,7 +39,7 @@ class NumpyReader : public TrackReader {
         double time = 0;
         tracks_.time->read(&time, 1);
         if (!std::isfinite(time)) {
-            throw Error("{}: frame {} is at time {}; a finite one is needed; mend that array",
+            throw Error("{}: frame {} is at time {}; a finite one is needed; correct that array",
                         info().source, frame_, time);
         }
         return time;

@@ -269,9 +269,9 @@ Format format_of(const fs::path& path)
 
 }  // namespace
 
-std::vector<Recording> recordings_of(const std::vector<fs::path>& files)
+std::vector<TrackFiles> recordings_of(const std::vector<fs::path>& files)
 {
-    std::vector<Recording> recordings;
+    std::vector<TrackFiles> recordings;
     std::map<std::tuple<std::string, std::string, std::string>, std::size_t> sequences;
     const auto add = [&](const fs::path& file) {
         if (!is_mesh(file)) {
@@ -292,12 +292,12 @@ std::vector<Recording> recordings_of(const std::vector<fs::path>& files)
             add(file);
         }
     }
-    for (Recording& recording : recordings)
+    for (TrackFiles& recording : recordings)
         std::sort(recording.begin(), recording.end(), natural_order);
     return recordings;
 }
 
-std::unique_ptr<TrackReader> open_tracks(const Recording& recording, const TrackHints& hints)
+std::unique_ptr<TrackReader> open_tracks(const TrackFiles& recording, const TrackHints& hints)
 {
     switch (format_of(recording.front())) {
         case Format::numpy:

@@ -9,7 +9,7 @@
 
 namespace springtime {
 
-// What cannot be told from the bytes of some files.
+// What the bytes of some files do not say.
 struct TrackHints {
     // Of a CSV without names of columns: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z),
     // blocks (all x, all y, all z) or auto.
@@ -28,16 +28,16 @@ std::unique_ptr<TrackReader> open_cache_tracks(const std::filesystem::path& path
 std::unique_ptr<TrackReader> open_mesh_tracks(const std::vector<std::filesystem::path>& frames);
 
 // What one reader reads: a file, or the files of a sequence in their order.
-using Recording = std::vector<std::filesystem::path>;
+using TrackFiles = std::vector<std::filesystem::path>;
 
 // Shares files out: OBJ and PLY files whose names differ by a number alone are one recording, in
 // the order of their numbers; every other file is one. A folder stands for the files in it that can
 // be read. Throws Error naming what does not exist, and folders without such files.
-std::vector<Recording> recordings_of(const std::vector<std::filesystem::path>& files);
+std::vector<TrackFiles> recordings_of(const std::vector<std::filesystem::path>& files);
 
-// Chooses by content, and by the name's ending where that does not tell. Throws Error for formats
-// that are known but not read, saying how to come from there.
-std::unique_ptr<TrackReader> open_tracks(const Recording& recording, const TrackHints& hints);
+// Chooses by content, and by the ending of the name where the content is ambiguous. Throws Error
+// for formats that are known but not read, saying how to come from there.
+std::unique_ptr<TrackReader> open_tracks(const TrackFiles& recording, const TrackHints& hints);
 
 // ---- Files whose names differ by a number: a0001.obj, a0002.obj and so on ----
 
@@ -55,13 +55,13 @@ struct NumberedName {
 bool natural_order(const std::filesystem::path& a, const std::filesystem::path& b);
 
 // When each file of a sequence comes, counted from the first in frames: the smallest step between
-// two numbers is one frame, so that all may be even. None where names do not tell it: they differ
+// two numbers is one frame, so that all may be even. None where names do not say it: they differ
 // by more than a number, or steps are not multiples of the smallest. Throws Error for two files of
 // one number and for numbers that are too long.
 std::optional<std::vector<double>> frame_numbers(const std::vector<std::filesystem::path>& files);
 
 // The same tracks with their points in the order of `names`. Given back as they are when that is
-// their order already, and when names are not the same or do not tell points apart.
+// their order already, and when the names differ or are not unique.
 std::unique_ptr<TrackReader> order_points(std::unique_ptr<TrackReader> tracks,
                                           const std::vector<std::string>& names);
 

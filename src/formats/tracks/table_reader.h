@@ -43,7 +43,7 @@ double need_number(std::string_view cell, const CsvOpening& opening, std::size_t
 [[noreturn]] void fail_cell_count(std::string_view line, const CsvOpening& opening,
                                   const LineReader& lines);
 
-// A point without one coordinate is nowhere, and one without a place has no velocity. True if any
+// A point with a missing coordinate is missing, and a missing point has no velocity. True if any
 // point is left.
 bool clear_partly_missing(TrackFrame& frame);
 

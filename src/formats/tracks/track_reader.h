@@ -13,7 +13,7 @@ namespace springtime {
 
 // What a file says about itself.
 struct TrackInfo {
-    std::string format;                // for people: "wide CSV", "Motive CSV", "NumPy array"
+    std::string format;                // a name to show: "wide CSV", "Motive CSV", "NumPy array"
     std::string source;                // the file, or the first and the last of a sequence
     std::size_t point_count = 0;       // at least 1
     std::vector<std::string> names;    // of the points; empty when they are only numbered
@@ -22,7 +22,7 @@ struct TrackInfo {
     std::optional<double> rate;        // frames per second, where the file says so
     bool times = false;                // every frame has a time
     bool velocities = false;           // every frame has velocities
-    std::vector<std::string> remarks;  // what was assumed or passed over, a sentence each
+    std::vector<std::string> remarks;  // what was assumed or ignored, a sentence each
     std::vector<std::array<int, 3>> triangles;  // between points, where the file has a surface
 };
 

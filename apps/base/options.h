@@ -95,9 +95,6 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
 // Steps between stored frames when each is cut into sub-steps.
 int stride_in_substeps(int stride, int substeps);
 
-// States of six frames of a rollout, closer together at the beginning, where most happens.
-std::vector<State> picture_states(const Rollout& rollout, double frame_interval);
-
 // What a motion file says of a run of this cloth.
 MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
                         std::uint64_t seed, int rollouts, std::string config);

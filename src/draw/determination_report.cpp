@@ -1,11 +1,11 @@
-#include "determination.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include "progress.h"
+#include "springtime/error.h"
+#include "springtime/identify.h"
+#include "springtime/report.h"
 
-namespace springtime::app {
+namespace springtime {
 
 namespace {
 
@@ -103,15 +103,7 @@ Result unseen_result(const Cloth& cloth, const std::vector<bool>& held)
 
 }  // namespace
 
-std::vector<Experiment> ranked_experiments(const Cloth& cloth, const DesignOptions& options,
-                                           const CommonOptions& common)
-{
-    DesignOptions design = options;
-    design.threads = common.threads;
-    return rank_experiments(cloth, design, show_progress(common.quiet));
-}
-
-Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking)
+Result report_experiments(const Cloth& cloth, const std::vector<Experiment>& ranking)
 {
     const ParameterValues known = known_errors(cloth);
     Result experiments = Result::list(), result = Result::tree();
@@ -135,23 +127,10 @@ Result ranking_result(const Cloth& cloth, const std::vector<Experiment>& ranking
     return result;
 }
 
-Result determination_result(const Cloth& cloth, const MotionReader* motion,
-                            const CommonOptions& common)
+Result report_determination(const Cloth& cloth, const std::vector<bool>& held,
+                            const std::vector<Experiment>& ranking)
 {
     const ParameterValues relative = relative_errors(cloth);
-    DesignOptions design;
-    std::vector<bool> held;
-    std::vector<Experiment> ranking;
-    if (motion) {
-        held = held_throughout(cloth, source_of(*motion));
-        design.environment = motion->header().environment;
-    }
-    if (cloth.errors->force > 0) {
-        ranking = ranked_experiments(cloth, design, common);
-    } else {
-        note(common,
-             "what to record next is not known: the noise of the force balance is stored as 0");
-    }
     Result result = Result::tree();
     result.label("how well it is known: relative standard errors");
     result.add("force_noise", cloth.errors->force, "N").data_only();
@@ -162,8 +141,8 @@ Result determination_result(const Cloth& cloth, const MotionReader* motion,
         .label("springs whose stiffness the motion says nothing about")
         .first(20)
         .unless_zero();
-    result.add("next", ranking_result(cloth, ranking)).label("what to record next");
+    result.add("next", report_experiments(cloth, ranking)).label("what to record next");
     return result;
 }
 
-}  // namespace springtime::app
+}  // namespace springtime

@@ -1,7 +1,7 @@
-#include "import_report.h"
-#include "flags.h"
+#include "springtime/error.h"
+#include "springtime/import.h"
 
-namespace springtime::app {
+namespace springtime {
 
 namespace {
 
@@ -79,22 +79,18 @@ Result recording_result(const ImportReport& report, const RecordingReport& recor
         .label("pinned points stand at their median position, seen rms from it")
         .unless_zero();
     result.add("outliers", outliers_result(report, recording)).label("the first outliers");
-    std::vector<std::string> remarks;
-    for (const std::string& remark : recording.remarks) remarks.push_back(with_flags(remark));
-    result.add("remarks", remarks).unless_zero();
+    result.add("remarks", recording.remarks).unless_zero();
     return result;
 }
 
 }  // namespace
 
-Result import_result(const ImportReport& report, const std::string& out)
+Result report_of(const ImportReport& report)
 {
     const MotionHeader& header = report.header;
     Result recordings = Result::list(), result = Result::tree();
     for (const RecordingReport& recording : report.recordings)
         recordings.push(recording_result(report, recording));
-    result.label(out);
-    result.add("out", out).data_only();
     result.add("landmarks", header.landmark_count());
     result.add("frame_rate", 1 / header.frame_interval(), "frames per second");
     result.add("dt", header.dt, "s").label("time step");
@@ -125,4 +121,4 @@ Result import_result(const ImportReport& report, const std::string& out)
     return result;
 }
 
-}  // namespace springtime::app
+}  // namespace springtime

@@ -226,9 +226,8 @@ void hide_groups(const Verb& verb)
     }
 }
 
-int run_verb(CLI::App& root, const std::vector<Verb>& verbs, std::vector<std::string> arguments)
+int run_verb(CLI::App& root, const Verb* verb, std::vector<std::string> arguments)
 {
-    const Verb* verb = verb_named(verbs, arguments);
     if (verb && verb->take_over) return verb->take_over({arguments.begin() + 1, arguments.end()});
     if (verb) {
         const std::string name = arguments[0];
@@ -284,36 +283,50 @@ std::string with_flags(const std::string& message)
     return text;
 }
 
+namespace {
+
+// What an error is about, where that is a flag of the verb.
+std::string prefix_of(const Error& error, const Verb* verb)
+{
+    if (error.field().empty() || !verb) return {};
+    const std::string flag = flag_of(error.field());
+    return verb->flags.has(flag.substr(2)) ? flag + ": " : "";
+}
+
+int complain(int code, const std::string& message)
+{
+    fmt::print(stderr, "springtime: {}\n", message);
+    return code;
+}
+
+}  // namespace
+
 int run_program(const std::vector<AddVerb>& adders, const std::vector<std::string>& arguments)
 {
+    CLI::App root{"Learns mass-spring cloth from motion, and runs it.", "springtime"};
+    root.option_defaults()->always_capture_default();
+    root.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    root.set_version_flag("--version", std::string("springtime ") + kVersion);
+    root.require_subcommand(1);
+    root.footer(
+        "Every verb explains itself: springtime VERB --help. Exit codes: 0 done, 1 failure, 2 bad "
+        "input.");
+    std::vector<Verb> verbs;
+    for (const AddVerb& add : adders) verbs.push_back(add(root));
+    const Verb* verb = nullptr;
     try {
-        CLI::App root{"Learns mass-spring cloth from motion, and runs it.", "springtime"};
-        root.option_defaults()->always_capture_default();
-        root.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-        root.set_version_flag("--version", std::string("springtime ") + kVersion);
-        root.require_subcommand(1);
-        root.footer(
-            "Every verb explains itself: springtime VERB --help. Exit codes: 0 done, "
-            "1 failure, 2 bad input.");
-        std::vector<Verb> verbs;
-        for (const AddVerb& add : adders) verbs.push_back(add(root));
-        return run_verb(root, verbs, arguments);
+        verb = verb_named(verbs, arguments);
+        return run_verb(root, verb, arguments);
     } catch (const Error& error) {
-        const std::string flag = error.field().empty() ? "" : flag_of(error.field()) + ": ";
-        fmt::print(stderr, "springtime: {}{}\n", flag, with_flags(error.what()));
-        return kBadInput;
+        return complain(kBadInput, prefix_of(error, verb) + with_flags(error.what()));
     } catch (const std::filesystem::filesystem_error& error) {
-        fmt::print(stderr, "springtime: {}: {}; name another file or folder\n",
-                   error.path1().string(), error.code().message());
-        return kBadInput;
+        return complain(kBadInput, fmt::format("{}: {}; name another file or folder",
+                                               error.path1().string(), error.code().message()));
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr,
-                   "springtime: out of memory; use a smaller grid, fewer threads or a "
-                   "larger stride\n");
-        return kFailed;
+        return complain(kFailed,
+                        "out of memory; use a smaller grid, fewer threads or a larger stride");
     } catch (const std::exception& error) {
-        fmt::print(stderr, "springtime: {}\n", with_flags(error.what()));
-        return kFailed;
+        return complain(kFailed, with_flags(error.what()));
     }
 }
 

@@ -245,18 +245,6 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
     return substeps;
 }
 
-std::vector<State> picture_states(const Rollout& rollout, double frame_interval)
-{
-    constexpr std::size_t kPictures = 6;
-    std::vector<State> states;
-    for (std::size_t i = 0; i < kPictures; ++i) {
-        const double part = double(i) / (kPictures - 1);
-        const auto frame = std::size_t(std::round(part * part * double(rollout.frame_count - 1)));
-        states.push_back(rollout.state(frame, frame_interval));
-    }
-    return states;
-}
-
 void check_clear(const State& start, const Handles& handles, const std::vector<Obstacle>& obstacles)
 {
     std::vector<bool> held(start.position.size(), false);
@@ -323,7 +311,7 @@ void note(const CommonOptions& options, const std::string& text)
 
 void print(const CommonOptions& options, const Result& result)
 {
-    fmt::print("{}", options.json ? to_json(result) + "\n" : to_text(result));
+    fmt::print("{}", options.json ? to_json(result) + "\n" : with_flags(to_text(result)));
 }
 
 }  // namespace springtime::app
