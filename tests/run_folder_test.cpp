@@ -172,9 +172,9 @@ TEST_F(RunFolderCreate, RefusesWhatCanBeNoFolder)
 
 TEST_F(RunFolderCreate, ConfigNeedsARun)
 {
-    EXPECT_EQ(error_of([&] { run.config(); }),
-              run.path().string() +
-                  ": holds no run: there is no config.toml; name the folder of a run");
+    EXPECT_EQ(
+        error_of([&] { run.config(); }),
+        run.path().string() + ": holds no run: there is no config.toml; name the folder of a run");
 }
 
 // ---- Log

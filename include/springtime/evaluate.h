@@ -9,31 +9,33 @@
 #include "springtime/error.h"
 #include "springtime/motion.h"
 
+// How well a surrogate follows a motion, and how far its parameters are from the truth.
 namespace springtime {
 
-// Distance between a motion and its target. At a frame it is the root of the mean over particles of
-// the squared distance; mean and standard deviation are over all frames of all rollouts. Particles
-// whose target is missing do not count, nor do frames in which no target is seen. [m]
+// The distance between a motion and its target. The error of a frame is the root mean square of the
+// distance over the particles. Mean and standard deviation are over all frames of all rollouts.
+// Particles whose target is missing do not count, nor do frames without any target. [m]
 struct MotionError {
     double mean = 0, std = 0;
-    std::vector<double> per_rollout;  // mean over the frames of each; NaN when none counts
-    std::vector<double> over_time;    // mean over the rollouts that reach each frame, likewise
+    std::vector<double> per_rollout;  // mean over the frames of each; NaN if no frame counts
+    std::vector<double> over_time;    // for each frame, the mean over the rollouts that reach it
 };
 
-// The surrogate runs by itself from the start of every rollout, which is estimated where it is not
-// stored (Rollout::state), with its handles, and is compared with the landmarks resampled to its
-// particles. A rollout in which it blows up is a Failure that names it. The environment, step and
-// stride are those of the motion; each step may be cut into sub-steps, for a cloth that needs
-// shorter ones than the source.
+// Runs the surrogate freely from the start of every rollout, with the handles of the rollout, and
+// compares it with the landmarks resampled to its particles. A start that is not stored is
+// estimated (Rollout::state). The environment, step and stride are those of the motion. Each step
+// may be cut into sub-steps, for a cloth that needs shorter steps than the source. Throws Failure
+// that names the rollout in which the surrogate blows up.
 MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
                             int threads, const Progress& progress = {}, int substeps = 1);
 
-// What needs no model, compared at the surrogate's particles: nothing moves; and the first shape
-// moves along with the mean displacement of its handles.
+// Baselines that need no model, compared at the particles of the surrogate: nothing moves; and the
+// first shape moves with the mean displacement of its handles.
 MotionError static_error(const Cloth& surrogate, const Motion& motion);
 MotionError handles_error(const Cloth& surrogate, const Motion& motion);
 
-// Root mean squared difference of one parameter of two cloths, over all elements and by family.
+// Root mean square of the difference of one parameter of two cloths, over all elements and by
+// family.
 struct ParameterError {
     const ParameterKind* kind;
     std::string label;  // for people, as label_of() gives it

@@ -11,24 +11,26 @@
 #include "springtime/motion.h"
 #include "springtime/simulation.h"
 
+// Linear identification. Along an observed motion, the force balance of every particle is linear in
+// the parameters of the springs. So the parameters and their uncertainty follow from a sparse
+// linear system.
 namespace springtime {
 
-// Along an observed motion the force balance of every particle is linear in the parameters of the
-// springs, so that they follow from a sparse linear system, with their uncertainty.
+// ---- Identification
 
 enum class BalanceForm {
-    automatic,  // force where accelerations are stored, else weak
+    automatic,  // force if accelerations are stored, otherwise weak
     force,      // the balance at every frame
-    weak        // the balance times smooth test functions: no derivative of positions is needed
+    weak        // the balance times smooth test functions: needs no derivatives of positions
 };
 enum class Instruments {
-    automatic,  // where the noise is white and large enough to matter
+    automatic,  // frames, if the noise is white and large enough to matter
     none,
-    frames  // even frames against odd ones, whose noise is independent
+    frames  // even frames against odd frames, whose noise is independent
 };
 
-// How strongly stiffness and damping are drawn to the median of their family: by this share of what
-// the motion says about such a parameter on average.
+// How strongly stiffness and damping are drawn to the median of their family. The weight is
+// relative to the information that the motion has about such a parameter on average.
 struct PriorWeights {
     double stiffness = 0, damping = 0;
     bool operator==(const PriorWeights&) const = default;
@@ -39,15 +41,15 @@ struct IdentifyOptions {
     SpringLaw law;
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
-    std::optional<double> window;    // half width of the test functions [s]; else by validation
-    std::optional<double> prior;     // weight of both; else by validation, each for itself
+    std::optional<double> window;    // half width of the test functions [s]; absent: by validation
+    std::optional<double> prior;     // both weights; absent: by validation, one after the other
     bool iterative = false;          // conjugate gradients instead of a factorisation
-    double validation_share = 0.05;  // of the rollouts, left out as in training
+    double validation_share = 0.05;  // share of the rollouts that is left out, as in training
     std::uint64_t seed = 1;
     int threads = 0;
 };
 
-// Noise counts as white while neighbouring frames are correlated by less than this.
+// Noise counts as white if the correlation of successive frames is below this.
 inline constexpr double kWhiteCorrelation = 0.15;
 
 struct NoiseEstimate {
@@ -60,43 +62,44 @@ struct Identification {
     Cloth cloth;  // with standard errors
     BalanceForm form = BalanceForm::force;
     bool instruments = false;
-    // White noise that matters, and no instruments against it: stiffness and damping come out too
-    // low, and the standard errors do not know.
+    // True if white noise matters and there are no instruments against it. Stiffness and damping
+    // are then too low, by more than the standard errors say.
     bool biased = false;
     std::optional<double> window;  // [s]; the force form has none
     PriorWeights prior;
     NoiseEstimate noise;
-    std::vector<int> unseen;      // springs the motion says nothing about: they have the prior
-    std::vector<int> held_count;  // parameters held at zero, by kind
+    std::vector<int> unseen;      // springs without information in the motion; they have the prior
+    std::vector<int> held_count;  // for each learned parameter, how many values are held at zero
     double equation_error = 0;    // root of the mean squared residual [N]
     long equation_count = 0;
     double seconds = 0;
 };
 
-// Throws Error on motion that cannot be identified from.
+// Identifies the springs of a motion. Throws Error if the motion cannot be used.
 Identification identify(const Motion& motion, const IdentifyOptions& options,
                         const Progress& progress = {});
 
-// How well the springs of an identified cloth are known. Error is thrown for a cloth without
-// standard errors.
+// ---- How well the springs are known
+//
+// These functions throw Error for a cloth without standard errors.
 
-// The usual size of every parameter: the median of those of its kind and family that are not zero;
-// 1 where all are.
+// The usual size of every parameter: the median of the non-zero values of its family, or 1 if all
+// are zero.
 ParameterValues usual_sizes(const Cloth& cloth);
 
-// The size of every parameter: its value, or the usual one where that is zero.
+// The size of every parameter: its value, or the usual size if that is zero.
 ParameterValues parameter_sizes(const Cloth& cloth);
 
-// Standard errors, cut off at the size of the parameter or the usual one, whichever is larger: that
-// much is known of what was hardly seen, or not at all.
+// Standard errors, limited to the size of the parameter or the usual size, whichever is larger.
+// That much is known even of a parameter that was not seen.
 ParameterValues known_errors(const Cloth& cloth);
 
-// Standard errors over the size of the parameter; infinite where it was not seen.
+// Standard errors divided by the size of the parameter; infinite for parameters that were not seen.
 ParameterValues relative_errors(const Cloth& cloth);
 
 struct ErrorSummary {
     std::size_t count = 0, unseen = 0;
-    // Infinite where that many are unseen.
+    // Infinite if too many are unseen.
     double median = 0, ninth_decile = 0, worst = 0;
 };
 // `errors` must not be empty.
@@ -105,43 +108,45 @@ ErrorSummary summary_of(const std::vector<double>& errors);
 // The median of the standard errors of a kind of parameter that are finite; NaN where none is.
 double median_error(const Identification& found, int kind);
 
-// The median over the springs whose middle lies in each cell of the flat sheet, row by row from the
-// north-west: infinite where more than half are unseen, NaN where there are none.
+// The median error of the springs whose midpoint lies in each cell of the flat sheet, row by row
+// from the north-west. It is infinite if more than half of them are unseen and NaN if there are
+// none.
 std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& errors,
                               const Grid& cells);
 
-// Springs whose stiffness was not seen.
+// The springs whose stiffness was not seen.
 std::vector<int> unseen_springs(const Cloth& cloth);
 
-// For every particle whether it is a handle in all rollouts of a motion.
+// For every particle, whether it is a handle in all rollouts of a motion.
 std::vector<bool> held_throughout(const Cloth& cloth, const Motion& motion);
 
-// A motion that could be recorded next: the cloth falls from the flat sheet while some of it is
-// held.
+// ---- What to record next
+
+// A motion that could be recorded next: the flat sheet falls while some particles are held.
 struct Experiment {
     std::string name;               // for people: "pin corner-nw and corner-se"
     std::vector<std::string> pins;  // as particles_named() takes them
     std::vector<int> pinned;        // particles
-    double gain = 0;                // what it would tell: log of det(H + dH)/det(H), halved
+    double gain = 0;                // information gain: half the log of det(H + dH)/det(H)
     double stiffness_error = 0;     // median standard error afterwards [N/m]
     double damping_error = 0;       // likewise [N s/m]
 };
 
 struct DesignOptions {
     double seconds = 4;  // of each experiment
-    double dt = 1e-3;    // [s]; cut into sub-steps where the cloth needs them
+    double dt = 1e-3;    // [s]; cut into sub-steps if the cloth needs them
     int stride = 20;     // steps between frames
     Environment environment;
     int threads = 0;
 };
 
-// Ranks experiments by how much they would add to what is known, best first: each is simulated
-// with the cloth as it was identified, from the start that generate() gives its first rollout when
-// these particles are pinned. What is known are known_errors(), each for itself. Noise is taken to
-// be what it was, and every frame to count: where filtering takes the quick part of the motion
-// away, this promises too much. An experiment that blows up is left out.
-// Does not depend on the number of threads. Throws Error for a cloth without standard errors, or
-// without the noise that they come from.
+// Ranks experiments by how much they would add to what is known, best first. Each experiment is
+// simulated with the identified cloth, from the start that generate() gives its first rollout when
+// these particles are pinned. What is known so far is known_errors(), taken as independent. The
+// noise is assumed to stay the same, and every frame to count. If filtering removes the fast part
+// of the motion, this promises too much. An experiment that blows up is left out. The result does
+// not depend on the number of threads. Throws Error for a cloth without standard errors, or without
+// the noise that they come from.
 std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions& options,
                                          const Progress& progress = {});
 

@@ -17,14 +17,14 @@
 //     const auto motion = Motion::from_arrays(sheet, rest, frames_per_second, positions);
 //     const Learned learned = learn(motion, {.grid = Grid{20, 20}});
 //
-// learn() is what `springtime train` does. Its parts, train() and fit_homogeneous() here and
-// identify() in identify.h, can be had by themselves.
+// learn() is what `springtime train` does. Its parts can be called alone: train() and
+// fit_homogeneous() here, and identify() in identify.h.
 namespace springtime {
 
 // ---- The recipe ----
 
 enum class LearnMethod {
-    automatic,  // solves, then descends where that follows the motion better
+    automatic,  // solves, then descends if that follows the motion better
     linear,     // solves for all springs at once
     gradient    // descends through the simulator
 };
@@ -34,42 +34,43 @@ enum class LearnPasses {
 };
 enum class Freeze { stiffness, damping };
 
-// Parts that a step of the motion is cut into.
+// How many parts a step of the motion is cut into.
 struct Substeps {
-    std::optional<int> count;  // without one: as many as the springs need (stable_substeps), in a
-                               // coarse ladder of numbers
+    std::optional<int> count;  // absent: as many as the springs need (stable_substeps), rounded up
+                               // to a coarse ladder of numbers
 };
 
-// What is not given depends on the motion: one schedule for motion with a source, another one for
-// captured motion (docs/learning.md).
+// The defaults of absent options depend on the motion. There is one schedule for simulated motion
+// and another for captured motion (docs/learning.md).
 struct LearnOptions {
     LearnMethod method = LearnMethod::automatic;
-    // Particles of the surrogate. Otherwise 32 x 32; for captured motion the grid of the landmarks,
-    // one twice as fine where that does clearly better, or about as many particles as landmarks.
+    // Particles of the surrogate. Absent: 32 x 32 for simulated motion. For captured motion it is
+    // the grid of the landmarks, or one twice as fine if that is clearly better, or a grid with
+    // about as many particles as landmarks.
     std::optional<Grid> grid{};
     std::vector<SpringFamily> families{kSpringFamilies.begin(), kSpringFamilies.end()};
     SpringLaw law{};
-    // Of the linear method (IdentifyOptions).
+    // The linear method (see IdentifyOptions).
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
     std::optional<double> window{}, prior{};
     bool iterative = false;
-    // Of the descent (TrainOptions).
+    // The descent (see TrainOptions).
     std::optional<LearnPasses> passes{};
     std::optional<int> rounds{}, stiffness_iterations{}, damping_iterations{}, clip_steps{};
-    std::optional<int> patience{};  // with 0 nothing ends it early
+    std::optional<int> patience{};  // 0: it never ends early
     std::optional<Substeps> substeps{};
     std::optional<double> stiffness_rate{}, damping_rate{};
-    // One for all passes, or one for each of the two.
+    // One number for all passes, or one for each of the two.
     std::vector<double> force_weight{}, impulse_weight{}, position_weight{}, negative_weight{};
     std::optional<bool> logarithmic{};
-    std::optional<Freeze> freeze{};                            // parameters that keep their start
+    std::optional<Freeze> freeze{};                            // parameters that do not change
     std::optional<double> stiffness_start{}, damping_start{};  // [N/m], [N s/m]
     double round_decay = 0.3;
     bool cosine = true;
     int batch = 32;
     double slow_seconds = 1;
-    // Of both.
+    // Both methods.
     double validation_share = 0.05;
     int validation_clips = 32;
     int validate_every = 8;
@@ -79,11 +80,12 @@ struct LearnOptions {
 };
 
 struct LossTerms {
-    double force = 0, impulse = 0, position = 0, negativity = 0;  // unweighted, but for the last
+    double force = 0, impulse = 0, position = 0;  // without their weights
+    double negativity = 0;                        // with its weight
     double total = 0;
 };
 
-// The least and the greatest value of a parameter.
+// The smallest and the largest value of a parameter.
 struct ParameterBounds {
     const ParameterKind* kind;
     double low, high;
@@ -95,16 +97,16 @@ struct TrainLog {
     LossTerms loss;
     double gradient_norm = 0;
     std::vector<ParameterBounds> bounds;    // of all learned parameters
-    std::optional<double> validation_rmse;  // [m], where it was measured in this iteration
+    std::optional<double> validation_rmse;  // [m], if it was measured in this iteration
     double seconds = 0;                     // of this iteration
 };
 
-// Errors are motion RMSEs on the validation motion, which nothing was trained on [m]; not a number
-// where the cloth blows up.
+// The result of learn(). Errors are the RMSE of the motion on validation data, which training does
+// not see. They are NaN if the cloth blows up. [m]
 struct Learned {
-    Cloth cloth;  // with standard errors where it is the linear answer, or was refined from it
+    Cloth cloth;  // with standard errors if it is the linear solution, or was refined from it
     double validation_rmse = 0;
-    // What it is compared with, where the method made it.
+    // What it is compared with, if the method computed it.
     std::optional<Identification> linear;
     std::optional<double> linear_rmse;
     std::optional<Cloth> homogeneous;
@@ -112,55 +114,55 @@ struct Learned {
     std::vector<TrainLog> log;  // of the descent, earlier runs included; empty without one
     int iterations = 0;         // of the descent
     int best_iteration = 0;     // 0: the start was best
-    // The descent ended early because its springs came to need too short steps.
+    // True if the descent ended early because the springs came to need too short steps.
     bool too_stiff = false;
-    double longest_step = 0;      // [s] that the cloth runs soundly with
-    int substeps = 1;             // that a step of the motion is cut into for that
+    double longest_step = 0;      // the longest step that is safe for the cloth [s]
+    int substeps = 1;             // the number of safe sub-steps in a step of the motion
     std::string summary;          // what was done and why, in words, a line each
     double seconds = 0;           // of this run
     double training_seconds = 0;  // of solving and of the iterations, earlier runs included
 };
 
-// Everything a descent needs to go on bit for bit as if never stopped.
+// Everything that a descent needs to continue as if it had never stopped, to the last bit.
 struct TrainState {
     int iteration = 0;  // counted over all passes and rounds
     ParameterValues parameters;
     ParameterValues mean, square;                   // Adam
-    double stiffness_scale = 0, damping_scale = 0;  // means of the start, which rates refer to
-    std::optional<double> best_validation;          // [m]; none before a finite one was found
+    double stiffness_scale = 0, damping_scale = 0;  // means at the start, the unit of rates
+    std::optional<double> best_validation;          // [m]; absent before the first finite one
     int best_iteration = 0;
     ParameterValues best;
 };
 
-// What a run of learn() has finished. A run that begins with it goes on from there and ends with
-// the same bits.
+// What a run of learn() has finished so far. A run that starts from it ends with the same bits as
+// one that was never interrupted.
 struct LearnState {
     std::optional<Cloth> homogeneous;
     std::optional<Identification> linear;
     std::optional<TrainState> descent;
     std::vector<TrainLog> log;          // of the iterations before `descent`
-    std::vector<std::string> warnings;  // what was found damaged and is done again
+    std::vector<std::string> warnings;  // what was damaged and is computed again
 };
 
-// Keeps what a run of learn() finishes, as it is finished, and hears what is chosen. This one keeps
-// nothing. RunFolder (files.h) keeps it in a folder.
+// Receives what a run of learn() finishes, step by step. This base class keeps nothing. RunFolder
+// (files.h) keeps everything in a folder.
 class LearnStore {
   public:
     virtual ~LearnStore() = default;
 
-    // Called once, as soon as the input is known to be good: what earlier runs have finished.
+    // Called once, as soon as the input is known to be valid. Returns what earlier runs finished.
     virtual LearnState open() { return {}; }
     virtual void keep_homogeneous(const Cloth&) {}
     virtual void keep_linear(const Identification&) {}
     virtual void keep_log(const TrainLog&) {}
-    // Every few iterations, and when the descent ends or is cancelled.
+    // Called every few iterations, and when the descent ends or is cancelled.
     virtual void keep_descent(const TrainState&) {}
     virtual void keep_best(const Cloth&) {}            // the best cloth so far
-    virtual void finish(const Learned&) {}             // nothing comes after this
+    virtual void finish(const Learned&) {}             // the last call
     virtual void note(const std::string& /*text*/) {}  // a sentence for people
 };
 
-// Keeps it in memory.
+// Keeps everything in memory.
 class MemoryStore : public LearnStore {
   public:
     LearnState open() override;
@@ -176,16 +178,16 @@ class MemoryStore : public LearnStore {
     std::vector<std::string> notes;
 };
 
-// Learns a surrogate of the motion: cuts recordings into segments and leaves some out for
-// validation, chooses the grid, solves, descends, and says why. The motion is read through the one
-// that is given. With a store, goes on from what that has kept. The result depends on the motion
-// and the options alone, not on threads or interruptions. Throws Error on bad input, and Failure
-// when a gradient is not finite.
+// Learns a surrogate of the motion. It cuts recordings into segments, leaves some out for
+// validation, chooses the grid, solves, descends, and reports its choices in a summary. With a
+// store, it continues from what the store has kept. The result depends on the motion and the
+// options alone, not on threads or interruptions. Throws Error on bad input, and Failure when a
+// gradient is not finite.
 Learned learn(const Motion& motion, const LearnOptions& options, const Progress& progress = {},
               LearnStore* store = nullptr);
 
-// A motion RMSE [m] of clips below which there is nothing left to refine: noise of the positions,
-// noise of the velocities that clips begin with, and rounding.
+// The motion RMSE of clips below which nothing is left to refine. It accounts for noise of
+// positions, noise of the velocities at the start of clips, and rounding. [m]
 double refinement_floor(const Identification& linear, int clip_steps, const MotionHeader& header);
 
 // ---- The descent by itself ----
@@ -195,14 +197,14 @@ struct LossWeights {
     double negative_stiffness = 0, negative_damping = 0;
 };
 
-// Stiffness stands for that of all ranges, damping for both dashpots.
+// Which parameters a pass learns, by their role: all stiffnesses, all dampings, or both.
 enum class Learn { stiffness, damping, both };
 
-// A run of iterations that learns some of the parameters while the others stay.
+// A series of iterations that learns some of the parameters while the others stay constant.
 struct TrainPass {
     Learn learn = Learn::both;
     int iterations = 128;
-    bool slow_clips = false;  // only clips of the last second of each rollout
+    bool slow_clips = false;  // use only clips from the last seconds of each rollout
     LossWeights weights;
 };
 
@@ -213,24 +215,24 @@ struct TrainOptions {
     int rounds = 4;
     int batch = 32;
     int clip_steps = 500;  // rounded down to whole frames
-    // Without: one, since the source had that step; for captured motion, which has none, as many as
-    // the springs need. Cloths that would then need steps below 10 microseconds are not considered.
+    // Absent: one for simulated motion, because the source had that step; as many as the springs
+    // need for captured motion. Cloths that need steps below 10 microseconds are not considered.
     std::optional<Substeps> substeps;
-    double slow_seconds = 1;      // what counts as the end of a rollout [s]
+    double slow_seconds = 1;      // length of the last part of a rollout, for slow_clips [s]
     double stiffness_rate = 0.1;  // step of Adam, relative to the mean of the start
     double damping_rate = 0.075;
-    double round_decay = 0.3;  // each round begins with this share of the rates of the one before
+    double round_decay = 0.3;  // factor on the rates from one round to the next
     bool cosine = true;        // rates decay like a cosine over each pass; otherwise constant
-    // Learn the logarithms: parameters stay positive by themselves. One that is zero at the start
-    // begins at a hundredth of the mean, since zero has no logarithm.
+    // Learn logarithms, so that parameters stay positive. A parameter that is zero at the start
+    // begins at a hundredth of the mean, because zero has no logarithm.
     bool logarithmic = false;
     std::optional<double> stiffness_start;  // [N/m], in all ranges, instead of that of `start`
     std::optional<double> damping_start;    // [N s/m], likewise
-    std::optional<Cloth> start;  // to begin with; without one, the best constants are searched for
+    std::optional<Cloth> start;             // absent: the best constants are searched for
     double validation_share = 0.05;
     int validation_clips = 32;
     int validate_every = 8;       // iterations
-    std::optional<int> patience;  // iterations without a better validation that end it
+    std::optional<int> patience;  // end after this many iterations without a better validation
     std::uint64_t seed = 1;
     int threads = 0;
     Device device = Device::automatic;
@@ -238,7 +240,7 @@ struct TrainOptions {
 
 struct TrainHooks {
     std::function<void(const TrainLog&)> on_log;
-    // After every iteration whose state may be stored.
+    // Called after every iteration whose state may be stored.
     std::function<void(const TrainState&)> on_state;
 };
 
@@ -250,39 +252,41 @@ struct TrainResult {
     bool too_stiff = false;      // it ended because the springs came to need too short steps
 };
 
-// The published protocol for a mass-spring source: stiffness on slow clips, then damping on all.
+// The published protocol for a mass-spring source: stiffness on slow clips, then damping on all
+// clips.
 std::vector<TrainPass> dual_pass(int stiffness_iterations, int damping_iterations,
                                  const LossWeights& weights);
 std::vector<TrainPass> single_pass(int iterations, const LossWeights& weights);
 
-// A surrogate with the given grid, not yet learned.
+// A surrogate that has not learned yet: all springs have the given numbers.
 Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double stiffness,
                      double damping, const SpringLaw& law = {});
 
 int total_iterations(const TrainOptions& options);
 
-// Throws Error unless motion of this kind can be learned from with these options.
+// Throws Error unless these options are valid and fit the motion.
 void check_train(const TrainOptions& options, const Motion& motion);
 
-// Learns. With `resume`, goes on from there. Throws Error on bad input and Failure when a gradient
-// is not finite, naming the clip, the step and the particle. When it is cancelled, the last state
-// that on_state was given is the one to resume from.
+// Descends through the simulator. With `resume`, it continues from that state. When it is
+// cancelled, resume from the last state that on_state received. Throws Error on bad input. Throws
+// Failure that names the clip, the step and the particle when a gradient is not finite.
 TrainResult train(const Motion& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks, const Progress& progress = {});
 
-// The best network with one stiffness, in all ranges, and one damping per family, and no isotropic
-// damping: a search over decades, then descent on the position loss, judged by the validation
-// clips. Where particles lie between landmarks the search goes on by family instead, judged by
-// whole rollouts; both diagonals, and all dampings, are then the same, and networks that would need
-// more sub-steps than the options allow are left out.
+// The best homogeneous network: one stiffness for all ranges and one damping per family, and no
+// isotropic damping. It is found by a search over decades and then by descent on the position loss,
+// judged by the validation clips. If particles lie between landmarks, the search continues by
+// family instead of the descent and is judged by whole rollouts. Both diagonals then have the same
+// stiffness, all families have the same damping, and networks that need more sub-steps than the
+// options allow are left out.
 Cloth fit_homogeneous(const Motion& motion, const TrainOptions& options,
                       const Progress& progress = {});
 
 // The best cloth of a training so far.
 Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state);
 
-// Motion RMSE of a cloth with the options' grid on the validation clips, or on whole validation
-// rollouts where particles lie between landmarks. [m]
+// The motion RMSE of a cloth on the grid of the options, on the validation clips. If particles lie
+// between landmarks, it is that of whole validation rollouts. [m]
 double validation_error(const Motion& motion, const TrainOptions& options, const Cloth& cloth);
 
 }  // namespace springtime

@@ -11,7 +11,11 @@
 #include "springtime/cloth.h"
 #include "springtime/simulation.h"
 
+// Motions: landmarks over time, in memory or read from a file, and how they map to the particles of
+// a surrogate.
 namespace springtime {
+
+// ---- Motions
 
 // What all rollouts of a motion have in common.
 struct MotionHeader {
@@ -21,73 +25,74 @@ struct MotionHeader {
     int stride = 40;               // steps between stored frames
     Environment environment;
     std::uint64_t seed = 0;
-    int rollouts_planned = 0;  // more than are stored when the making was interrupted
+    int rollouts_planned = 0;  // more than are stored if generating was interrupted
     bool contact = false;      // the cloth could touch obstacles or itself
-    bool velocities = true;    // every rollout has them; otherwise positions are all there is
+    bool velocities = true;    // every rollout has them; false: there are positions alone
     bool gaps = false;         // landmarks may be missing in some frames
-    bool captured = false;     // no step of a source is known: dt is but a fitting part of a frame
+    bool captured = false;     // the step of the source is unknown; dt is a part of a frame
     std::string config;        // TOML that made it; may be empty
     std::string source_cloth;  // JSON of the source cloth; empty when unknown
 
     std::size_t landmark_count() const { return rest.size(); }
     double frame_interval() const { return dt * stride; }  // [s]
-    // Velocities are those of half a step of this before. [s]
+    // Stored velocities are those at half of this step before the frame. [s]
     double source_step() const { return captured ? 0 : dt; }
 };
 
-// One motion of the landmarks. Arrays are frames x landmarks x 3. A landmark that is missing in a
-// frame has NaN in all three coordinates of its position there, and of all else that is stored.
+// One motion of the landmarks. Arrays are frames x landmarks x 3. If a landmark is missing in a
+// frame, all numbers that are stored of it there are NaN.
 struct Rollout {
-    // Frames that an estimated state is taken from: two more than a quadratic needs.
+    // Number of frames that a state is estimated from: two more than a quadratic needs.
     static constexpr std::size_t kStateFrames = 5;
 
     std::size_t frame_count = 0;
     std::vector<float> position;      // [m]
-    std::vector<float> velocity;      // [m/s]; empty when positions are all there is
+    std::vector<float> velocity;      // [m/s]; empty if there are positions alone
     std::vector<float> acceleration;  // [m/s^2], at the step of the source; may be empty
     Handles handles;
 
     std::size_t landmark_count() const;
     bool seen(std::size_t frame, std::size_t landmark) const;
-    // Position and velocity of one frame. The time counts from the first. What is stored is taken
-    // as it is. Without velocities, and where a landmark is missing, a quadratic in time through
-    // the kStateFrames nearest to it that show the landmark says both; the velocity is then that of
-    // the half step before, at t - dt/2, as the integrator has it: v = (x[n] - x[n-1]) / dt. Fewer
-    // frames give a line, a single one rest; a landmark that is only seen more than two frames to
-    // one side is put two frames beyond them, on a line. A pin is at rest at the mean of where it
-    // was seen; a moving handle is on its path. Throws Error naming a landmark that no frame shows.
+    // Position and velocity of one frame. The time counts from the first frame. Stored values are
+    // taken as they are. Without velocities, or for a missing landmark, both are estimated by a
+    // quadratic in time through the kStateFrames nearest frames that show the landmark. The
+    // estimated velocity is that at t - dt/2, as the integrator has it: v = (x[n] - x[n-1]) / dt.
+    // If fewer frames show the landmark, a line is used; if one frame does, the landmark is at
+    // rest. If the landmark is seen only more than two frames to one side, the line is extended by
+    // two frames. A pin is at rest at its mean observed position. A moving handle is on its path.
+    // Throws Error naming a landmark that no frame shows.
     State state(std::size_t frame, double frame_interval, double dt = 0) const;
     State state(std::size_t frame, const MotionHeader& header) const;
-    // Frames [first, first + count). Times count from the first of them.
+    // Frames first to first + count - 1. Times count from the first of them.
     Rollout frames(std::size_t first, std::size_t count, double frame_interval) const;
 };
 
-// What arrays of positions alone do not say.
+// What is known of captured motion beside its positions.
 struct CaptureOptions {
     Environment environment{};
-    std::vector<int> pinned{};  // landmarks that are held fast
-    // Landmarks that are held and moved: their observed paths are prescribed, on straight lines
+    std::vector<int> pinned{};  // landmarks that are held in place
+    // Landmarks that are held and moved. They follow their observed paths, in straight lines
     // through gaps.
     std::vector<int> driven{};
-    double longest_step = 1e-3;  // [s]; dt is the longest whole part of a frame below it
+    double longest_step = 1e-3;  // [s]; dt is the largest whole part of a frame up to this
 };
 
-// Landmarks over time, with all that is known beside them: the input of learning. It lies in memory
-// or is read segment by segment, so that it may be larger than memory. It is only ever read by one
-// thread at a time.
+// Landmarks over time, with all that is known beside them: the input of learning. A motion lies in
+// memory or is read in segments, so that it may be larger than memory. It is read by one thread at
+// a time.
 struct Motion {
     MotionHeader header;
     std::vector<std::size_t> frame_counts;  // of every rollout
-    // Frames [first, first + count) of a rollout. Times count from the first of them.
+    // Frames first to first + count - 1 of a rollout. Times count from the first of them.
     std::function<Rollout(std::size_t rollout, std::size_t first, std::size_t count)> read;
 
     std::size_t rollout_count() const { return frame_counts.size(); }
 
     static Motion from_rollouts(const MotionHeader& header, std::vector<Rollout> rollouts);
 
-    // Captured motion. `positions` is frames x landmarks x 3 [m], NaN where a landmark is not seen;
-    // of several recordings one array each. It is copied. Throws Error naming the field that is
-    // wrong.
+    // Captured motion. `positions` is frames x landmarks x 3 [m], with NaN where a landmark is not
+    // seen. Several recordings are given as one array each. The arrays are copied. Throws Error
+    // that names the wrong field.
     static Motion from_arrays(const Sheet& sheet, const std::vector<SheetPoint>& rest,
                               double frames_per_second, std::span<const float> positions,
                               const CaptureOptions& options = {});
@@ -104,36 +109,39 @@ struct Motion {
                               const CaptureOptions& options = {});
 };
 
-// What motion that was observed, not made, needs before it can be learned from.
+// ---- Preparing captured motion
 
-// The motion with every rollout cut into that many segments of about the same length, each a
-// rollout that knows nothing of the others; no frame is in two of them. Nothing is copied: what the
-// motion reads from must outlive it. Throws Error when there are fewer than two frames for each.
+// Cuts every rollout into `segments` segments of about equal length. Each segment is a rollout of
+// its own, and no frame is in two of them. Nothing is copied: the source of the motion must outlive
+// the result. Throws Error when a segment would have fewer than two frames.
 Motion cut_into_segments(const Motion& motion, std::size_t segments);
 
-// Segments to cut each of a few rollouts into, so that leaving one out costs little: as many as
-// make five of all of them and leave a second in each; of a single rollout half a second, and two
-// at least.
+// The number of segments to cut each rollout into, so that few rollouts can be split into training
+// and validation: enough for five segments in all, but each at least a second long. A single
+// rollout gives at least two segments, of half a second or more.
 std::size_t segment_count(const Motion& motion);
 
-// Takes out of observed positions what noise has put into the springs. A millimetre of noise on
-// springs of 2 cm holds more energy than the sheet's weight, and a run that began with it would
-// shake itself apart, so that only overdamped cloths looked good. Some sweeps move the ends of
-// structural and diagonal springs towards rest lengths. That evens out what neighbouring springs
-// disagree about; a stretch that they share stays, since the pulls from both sides cancel.
-// Velocities stay as they are. Handles are not moved.
+// Removes from observed positions the strain that noise has put into the springs. A millimetre of
+// noise on springs of 2 cm holds more energy than the weight of the sheet. A run that began with it
+// would shake itself apart, and only overdamped cloths would do well. A few sweeps move the ends of
+// structural and diagonal springs towards rest lengths. This evens out differences between
+// neighbouring springs. A stretch that neighbours share stays, because the corrections from both
+// sides cancel. Velocities are not changed, and handles are not moved.
 void project_onto_rest_lengths(State& state, const Cloth& cloth, const std::vector<int>& handles);
 
-// Rows and columns, when the points are a regular grid, given row by row from the north-west.
+// ---- Grids and resampling
+
+// The rows and columns of points that form a regular grid, row by row from the north-west.
 std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest);
 
-// The grid of a surrogate: that of the landmarks, when they are one of 3 to 64 a side, otherwise
-// about as many particles as landmarks with the aspect of the sheet, 4 to 32 a side.
+// A grid for a surrogate. It is the grid of the landmarks if they form one of 3 to 64 a side.
+// Otherwise it has about as many particles as there are landmarks, in the aspect of the sheet, 4 to
+// 32 a side.
 Grid fitting_grid(const MotionHeader& header);
 
-// Takes fields over the landmarks of a source to the particles of a surrogate. Every particle has
-// three landmarks around it in the flat sheet, with barycentric weights: they sum to one, and an
-// affine motion of the landmarks is reproduced to rounding.
+// Maps fields over the landmarks of a source to the particles of a surrogate. Every particle has
+// three landmarks around it in the flat sheet, with barycentric weights. The weights sum to one, so
+// that an affine motion of the landmarks is reproduced to rounding.
 class Resampler {
   public:
     struct Weights {
@@ -150,16 +158,16 @@ class Resampler {
     std::size_t landmark_count() const { return landmark_count_; }
     std::size_t particle_count() const { return weights_.size(); }
 
-    // Any field of three components per landmark, one frame or several: positions, velocities,
-    // accelerations, forces.
+    // Maps any field of three components per landmark, in one frame or several: positions,
+    // velocities, accelerations, forces.
     std::vector<float> apply(std::span<const float> field) const;
 
-    // A rollout of the landmarks as one of the particles. A particle is missing where any landmark
-    // that counts for it is. A particle that hangs on a handle is a handle. When all of them hang
-    // on standing handles alone they are pins; otherwise they follow the weighted paths of their
-    // landmarks: those of moving handles by their keys, taken at every frame, all others as
-    // observed, on straight lines through gaps. Throws Error naming a landmark on
-    // such a path that no frame shows.
+    // Maps a rollout of the landmarks to the particles. A particle is missing where a landmark with
+    // a weight for it is missing. A particle with a weight for a handle is a handle. If all handles
+    // stand still, these particles are pins. Otherwise they follow the weighted paths of their
+    // landmarks: a moving handle by its keys at every frame, any other landmark as observed, in
+    // straight lines through gaps. Throws Error naming a landmark on such a path that no frame
+    // shows.
     Rollout apply(const Rollout& rollout, double frame_interval) const;
     State apply(const State& state) const;
 
@@ -168,7 +176,7 @@ class Resampler {
     std::vector<Weights> weights_;
 };
 
-// Root of the mean squared distance between the particles of a cloth and the same points of the
+// Root mean square of the distance between the particles of a cloth and the same points of the
 // sheet on another cloth. [m]
 double sheet_rmse(const Cloth& cloth, const State& state, const Cloth& other,
                   const State& other_state);

@@ -18,13 +18,13 @@
 #include "springtime/obstacle.h"
 #include "springtime/simulation.h"
 
-// What people get to see: results as text or JSON, and pictures.
+// Output for people: results as text or JSON, and pictures.
 namespace springtime {
 
 // ---- Results ----
 
-// What a piece of work found: an ordered tree of named values with units. Text and JSON are printed
-// from the same tree, so they cannot disagree. The names are the keys of the JSON.
+// The result of a piece of work: an ordered tree of named values with units. Text and JSON are
+// printed from the same tree, so they cannot disagree. The names are the keys of the JSON.
 class Result {
   public:
     struct Entry;
@@ -50,26 +50,26 @@ class Result {
     static Result tree();
     static Result list();
 
-    // Adds a child at the end of a tree, or replaces the one of that name. Returns the child, to
-    // which the next add() may put an end: complete a child before it is added.
+    // Adds a child at the end of a tree, or replaces the child of that name. Returns the child. The
+    // next add() may invalidate that reference, so complete a child before adding it.
     Result& add(std::string name, Result value, std::string unit = {});
-    Result& push(Result value);   // at the end of a list
-    void say(std::string words);  // a line of text at this place; JSON has none
+    Result& push(Result value);   // adds at the end of a list
+    void say(std::string words);  // adds a line of text, which JSON leaves out
 
-    // ---- How text shows it; JSON does not care ----
+    // ---- How text shows it; no effect on JSON ----
 
-    Result& label(std::string text);  // instead of the name; of a tree: its first line
-    Result& percent();                // a share, shown as percent
-    Result& bars();                   // a table: its last column is drawn as bars as well
-    Result& data_only();              // not shown
-    Result& unless_zero();            // not shown where it is zero or empty
-    // A list of numbers at even distances along something: about ten of them are shown, with bars.
+    Result& label(std::string text);  // shown instead of the name; for a tree, its first line
+    Result& percent();                // shows a share in percent
+    Result& bars();                   // draws the last column of a table as bars, too
+    Result& data_only();              // shows nothing
+    Result& unless_zero();            // shows nothing if it is zero or empty
+    // For numbers at even intervals of something: shows about ten of them, with bars.
     Result& along(double interval, std::string unit);
-    Result& first(std::size_t rows);  // a table or lines: how many are shown; 24 unless said
+    Result& first(std::size_t rows);  // limits the rows of a table; 24 by default
 
     // ---- Reading ----
 
-    const Result* find(std::string_view name) const;  // child of a tree; null where there is none
+    const Result* find(std::string_view name) const;  // child of a tree; null if there is none
     const std::vector<Entry>& entries() const;        // of a tree or list; empty for values
     bool is_nothing() const { return std::holds_alternative<std::monostate>(value_); }
     bool is_tree() const;
@@ -116,9 +116,11 @@ Result::Result(const std::vector<T>& values) : Result(list())
     for (const auto& value : values) push(Result(T(value)));
 }
 
-// Aligned lines: values with their units, tables where trees are alike. Ends with a new line.
+// Aligned lines of values with their units. Trees that are alike become a table. The text ends with
+// a new line.
 std::string to_text(const Result& result);
-// In the order of the tree. Numbers that are not finite are null. Indented where `indent` is given.
+// The keys are in the order of the tree. Numbers that are not finite are null. The text is one line
+// without `indent`.
 std::string to_json(const Result& result, std::optional<int> indent = {});
 
 // ---- Reports ----
@@ -144,13 +146,13 @@ struct Picture {
     std::vector<std::uint8_t> rgb;
 };
 
-// The cloth at several times, side by side under one camera, coloured by stiffness: of springs, or
-// against shear for a cloth of triangles. Obstacles are grey.
+// Draws the cloth at several times side by side, under one camera. Springs are coloured by their
+// stiffness, triangles by their shear stiffness. Obstacles are grey.
 Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
                     const std::vector<Obstacle>& obstacles = {});
 
-// The flat sheet with every spring drawn in the colour of its stiffness, every triangle in that of
-// its stiffness against shear, and a scale.
+// Draws the flat sheet with a scale. Springs are coloured by their stiffness, triangles by their
+// shear stiffness.
 Picture draw_stiffness(const Cloth& cloth);
 
 // A cloth to be drawn beside others.
@@ -177,21 +179,21 @@ struct DrawnCurve {
 Picture draw_curves(const std::vector<DrawnCurve>& curves, double interval,
                     const std::string& across, const std::string& up);
 
-// The flat sheet with every spring in the colour of the standard error of its stiffness, relative
-// to the stiffness; grey where the motion said nothing.
+// Draws the flat sheet with every spring coloured by the standard error of its stiffness, relative
+// to the stiffness. Springs that the motion says nothing about are grey.
 Picture draw_determination(const Cloth& cloth);
 
 void write_png(const std::filesystem::path& path, const Picture& picture);
 
-// The part of an endless plane that a picture shows: a square of `side` around the point of the
+// The part of an infinite plane that a picture shows: a square of `side` around the point of the
 // plane that is nearest to `middle`.
 struct PlaneCut {
     Vec3d middle;
     double side = 10;  // [m]
 };
 
-// The surface of an obstacle at a time, for pictures: shapes are sampled at about a hundred points
-// along the longest side, and smoothed by that.
+// The surface of an obstacle at a time, for pictures. Shapes are sampled at about a hundred points
+// along the longest side, which smooths them.
 TriangleMesh obstacle_surface(const Obstacle& obstacle, double time, const PlaneCut& cut = {});
 
 }  // namespace springtime

@@ -11,7 +11,7 @@
 
 namespace springtime {
 
-// Three numbers of any scalar: double, float, a SIMD pack of lanes, a dual number.
+// A vector of three scalars. The scalar may be a double, a float, a SIMD pack or a dual number.
 template <class T>
 struct Vec3 {
     T x{}, y{}, z{};

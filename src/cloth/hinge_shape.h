@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "geometry/polygon.h"
 #include "springtime/cloth.h"
 
 namespace springtime {
@@ -16,8 +17,7 @@ inline double hinge_shape(const std::vector<SheetPoint>& points, const std::arra
     const double u = b.u - a.u, v = b.v - a.v;
     double area = 0;
     for (const int across : {corners[2], corners[3]}) {
-        const SheetPoint c = points[across];
-        area += 0.5 * std::abs(u * (c.v - a.v) - (c.u - a.u) * v);
+        area += 0.5 * std::abs(turn(a, b, points[across]));
     }
     return 3 * (u * u + v * v) / area;
 }

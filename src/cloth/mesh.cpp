@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "cloth/hinge_shape.h"
+#include "geometry/mesh_edges.h"
 #include "geometry/polygon.h"
 #include "springtime/error.h"
 
@@ -17,25 +17,6 @@ double area_of(const SheetMesh& mesh, const std::array<int, 3>& triangle)
 {
     const auto& [a, b, c] = triangle;
     return 0.5 * turn(mesh.points[a], mesh.points[b], mesh.points[c]);
-}
-
-// Which triangles have an edge, keyed by its ends in ascending order.
-struct EdgeSide {
-    int triangle;
-    int corner;  // the edge leads from this corner to the next
-};
-using Edges = std::map<std::pair<int, int>, std::vector<EdgeSide>>;
-
-Edges edges_of(const SheetMesh& mesh)
-{
-    Edges edges;
-    for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
-        for (int i = 0; i < 3; ++i) {
-            const auto ends = std::minmax(mesh.triangles[t][i], mesh.triangles[t][(i + 1) % 3]);
-            edges[{ends.first, ends.second}].push_back({static_cast<int>(t), i});
-        }
-    }
-    return edges;
 }
 
 void check_triangles(const SheetMesh& mesh, std::string_view source)
@@ -76,7 +57,7 @@ void check_triangles(const SheetMesh& mesh, std::string_view source)
 
 void check_edges(const SheetMesh& mesh, std::string_view source)
 {
-    for (const auto& [ends, sides] : edges_of(mesh)) {
+    for (const auto& [ends, sides] : edges_of(mesh.triangles)) {
         if (sides.size() > 2) {
             throw Error(
                 "{}: the edge from point {} to {} is non-manifold: {} triangles share it; a sheet "
@@ -232,7 +213,7 @@ Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMater
     cloth.triangles.damping_kind = material.damping_kind;
     share_mass(cloth, mesh);
     for (const auto& corners : mesh.triangles) add_triangle(cloth, corners, material);
-    for (const auto& [ends, sides] : edges_of(mesh)) {
+    for (const auto& [ends, sides] : edges_of(mesh.triangles)) {
         if (sides.size() == 2) add_hinge(cloth, mesh, sides, material);
     }
     check_cloth(cloth, "mesh cloth");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/finite.h"
+#include "geometry/mesh_edges.h"
 #include "geometry/mesh_geometry.h"
 #include "springtime/error.h"
 
@@ -32,42 +33,26 @@ void check_areas(const TriangleMesh& mesh, std::string_view source)
     }
 }
 
-// The triangles at an edge, by whether they run along it upwards or downwards in point number.
-struct EdgeUse {
-    int up = 0, down = 0;
-};
-
-std::map<std::pair<int, int>, EdgeUse> edge_uses(const TriangleMesh& mesh)
-{
-    std::map<std::pair<int, int>, EdgeUse> uses;
-    for (const auto& triangle : mesh.triangles) {
-        for (int i = 0; i < 3; ++i) {
-            const int from = triangle[i], to = triangle[(i + 1) % 3];
-            EdgeUse& use = uses[{std::min(from, to), std::max(from, to)}];
-            ++(from < to ? use.up : use.down);
-        }
-    }
-    return uses;
-}
-
 void check_edges(const TriangleMesh& mesh, std::string_view source)
 {
-    for (const auto& [ends, use] : edge_uses(mesh)) {
+    for (const auto& [ends, sides] : edges_of(mesh.triangles)) {
         const std::string edge =
             fmt::format("the edge from {} to {}", place_text(mesh.points[ends.first]),
                         place_text(mesh.points[ends.second]));
-        const int count = use.up + use.down;
-        if (count == 1) {
+        if (sides.size() == 1) {
             throw Error("{}: the surface is open: only one triangle has {}; close the hole there",
                         source, edge);
         }
-        if (count > 2) {
+        if (sides.size() > 2) {
             throw Error(
                 "{}: the surface is non-manifold: {} triangles share {}; every edge of a solid has "
                 "two: remove what is inside, or move touching parts apart",
-                source, count, edge);
+                source, sides.size(), edge);
         }
-        if (use.up != use.down) {
+        const auto from = [&](const EdgeSide& side) {
+            return mesh.triangles[side.triangle][side.corner];
+        };
+        if (from(sides[0]) == from(sides[1])) {
             throw Error(
                 "{}: a triangle is flipped: the two at {} disagree about which side is outside; "
                 "turn one of them round",
