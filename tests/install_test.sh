@@ -40,6 +40,11 @@ output=$("$scratch/examples/build/hello")
 echo "$output"
 [[ $output =~ ^"lowest point after 1.0 s: -"[0-9.]+" m"$ ]]
 expect_only_fmt "$scratch/examples/build/hello"
+# Points without noise give the springs themselves: seen 1105 times better.
+learned=$("$scratch/examples/build/learn" 2>/dev/null)
+echo "$learned"
+[[ $learned =~ ^"motion RMSE on unseen motion: 0.00"[0-9]+" m, "([0-9]+)" times better" ]]
+[ "${BASH_REMATCH[1]}" -ge 100 ]
 # The figure walks 4.5 m along -z, from shoulders half a sheet (0.5 m) before the origin.
 walk=$("$scratch/examples/build/game_loop" "$scratch/examples/cape.json")
 echo "$walk"

@@ -2,6 +2,7 @@
 
 #include "backends/reference/reference.h"
 #include "backends/simd/simd.h"
+#include "sim/clip_gradient.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 
@@ -57,6 +58,13 @@ std::unique_ptr<Tape<double>> make_reference_tape(const Cloth& cloth,
 {
     check_device(options.device);
     return make_plain_tape(cloth, options, tape);
+}
+
+std::unique_ptr<ClipGradient> make_clip_gradient(const Cloth&, const SimulationOptions& options,
+                                                 int)
+{
+    check_device(options.device);
+    return nullptr;  // both backends of the CPU have tapes
 }
 
 }  // namespace springtime

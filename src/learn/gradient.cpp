@@ -26,7 +26,8 @@ BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& op
       threads_(thread_count(threads)),
       substeps_(substeps)
 {
-    if (substeps.count) make_tapes(*substeps.count);
+    backend_ = make_clip_gradient(surrogate, options, stride);
+    if (substeps.count && !backend_) make_tapes(*substeps.count);
 }
 
 // Those of other sub-steps go: they may hold hundreds of megabytes.
@@ -103,11 +104,35 @@ BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
         const double none = std::nan("");
         return {{none, none, none, 0, none}, ParameterGradient(surrogate_)};
     }
+    if (backend_) return run_backend(clips, parameters, weights, *substeps, with_gradient);
     make_tapes(*substeps);
     if (!reference_.empty()) {
         return run_groups(reference_, clips, parameters, weights, with_gradient);
     }
     return run_groups(fast_, clips, parameters, weights, with_gradient);
+}
+
+BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& clips,
+                                                 const ParameterValues& parameters,
+                                                 const LossWeights& weights, int substeps,
+                                                 bool with_gradient)
+{
+    const double dt = options_.dt / substeps;
+    std::vector<ClipView> views;
+    for (const Rollout& clip : clips) {
+        views.push_back({clip.state(0, options_.dt * stride_, dt), &clip.handles, clip.frame_count,
+                         clip.position, clip.velocity, clip.acceleration});
+    }
+    ClipGradient::Result found =
+        backend_->run(views, parameters, {weights.force, weights.impulse, weights.position},
+                      substeps, with_gradient);
+    const ClipTerms& terms = found.loss;
+    Result result{{terms.force, terms.impulse, terms.position, 0,
+                   weights.force * terms.force + weights.impulse * terms.impulse +
+                       weights.position * terms.position},
+                  ParameterGradient(surrogate_)};
+    if (with_gradient) result.gradient.kinds = std::move(found.gradient);
+    return result;
 }
 
 double BatchGradient::motion_rmse(const std::vector<Rollout>& clips,

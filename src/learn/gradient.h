@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "learn/loss.h"
+#include "sim/clip_gradient.h"
 #include "sim/tape.h"
 
 namespace springtime {
@@ -17,14 +18,18 @@ std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& envi
 // Cloths that need shorter steps are not considered: a second of motion takes 10^5 of these. [s]
 inline constexpr double kShortestStep = 1e-5;
 
-// Loss and gradient of a batch of clips, spread over threads. Groups of clips are summed in order,
-// so the result does not depend on the number of threads.
+// Loss and gradient of a batch of clips: by the backend itself where it has a ClipGradient,
+// otherwise by its tapes, spread over threads. Groups of clips are summed in order, so the result
+// does not depend on the number of threads.
 class BatchGradient {
   public:
     BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride, int threads,
                   const Substeps& substeps = {1});
     ~BatchGradient();
     BatchGradient(BatchGradient&&) noexcept = default;
+
+    // Instead of what the device offers.
+    void use(std::unique_ptr<ClipGradient> backend) { backend_ = std::move(backend); }
 
     struct Result {
         LossTerms loss;  // mean over the clips; NaN where the steps would be too short
@@ -45,12 +50,15 @@ class BatchGradient {
     Result run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                       const std::vector<Rollout>& clips, const ParameterValues& parameters,
                       const LossWeights& weights, bool with_gradient);
+    Result run_backend(const std::vector<Rollout>& clips, const ParameterValues& parameters,
+                       const LossWeights& weights, int substeps, bool with_gradient);
     void make_tapes(int substeps);
 
     Cloth surrogate_;
     SimulationOptions options_;  // with the step of the motion
     int stride_, threads_;
     Substeps substeps_;
+    std::unique_ptr<ClipGradient> backend_;                 // null: tapes
     int taped_substeps_ = 0;                                // of the tapes; 0 before there are any
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread
     std::vector<std::unique_ptr<Tape<double>>> reference_;  // one per thread
