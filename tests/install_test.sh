@@ -4,7 +4,7 @@
 # library. What the programs link is read from the binaries.
 #   install_test.sh BUILD SOURCE COMPILER FLAGS
 set -euo pipefail
-build=$1 source=$2 compiler=$3 flags=$4
+build=$1 source=$2 compiler=$3 flags=${4:-}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --prefix "$scratch/installed" >/dev/null

@@ -304,10 +304,10 @@ std::vector<float> difference_acceleration(const Rollout& rollout, std::size_t l
     const std::size_t numbers = 3 * landmarks, frames = rollout.frame_count;
     std::vector<float> result(frames * numbers, 0);
     if (frames < 3) {
-        throw Error(
-            "a clip of {} frames without stored accelerations; three are needed to estimate "
-            "them, raise --clip-steps",
-            frames);
+        throw Error(Field{"clip_steps"},
+                    "a clip of {} frames without stored accelerations; three are needed to "
+                    "estimate them, so make the clips longer",
+                    frames);
     }
     const double scale = 1 / (frame_interval * frame_interval);
     for (std::size_t f = 0; f < frames; ++f) {
