@@ -136,7 +136,7 @@ class Trainer {
         const bool given = options_.stiffness_start && options_.damping_start;
         Cloth start = options_.start ? *options_.start
                       : given        ? set_.surrogate
-                                     : homogeneous_start(set_, gradient_, Stage(progress, "start"));
+                                     : homogeneous_start(set_, Stage(progress, "start"));
         const std::size_t springs = set_.surrogate.springs.spring_count();
         if (start.springs.ends != set_.surrogate.springs.ends) {
             throw Error(
@@ -283,7 +283,7 @@ TrainLog Trainer::iterate(const Place& place)
 void Trainer::validate(TrainLog& log)
 {
     const Cloth cloth = with_parameters(set_.surrogate, state_.parameters);
-    const double error = gradient_.motion_rmse(set_.validation, parameters_of(cloth));
+    const double error = set_.validation_error(gradient_, parameters_of(cloth)).mean;
     log.validation_rmse = error;
     const bool better = !state_.best_validation || error < *state_.best_validation;
     if (!std::isfinite(error) || !better) return;
@@ -447,11 +447,10 @@ void check_train(const TrainOptions& options, const Motion& motion)
                     options.slow_seconds);
     }
     check_at_least_one("validate_every", options.validate_every);
-    check_at_least_one("validation_clips", options.validation_clips);
+    check_at_least_one("validation_rollouts", options.validation_rollouts);
     const RolloutSplit split =
         split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed);
     const std::size_t intervals = std::size_t(options.clip_steps / header.stride);
-    cut_clips(motion, split.validation, intervals, 0, 0);
     for (const TrainPass& pass : options.passes) {
         cut_clips(motion, split.training, intervals, 0, pass.slow_clips ? options.slow_seconds : 0);
     }

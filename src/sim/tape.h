@@ -44,6 +44,8 @@ class Tape {
 
     // Adds the gradient so far, summed over the lanes.
     virtual void add_gradient(ParameterValues& gradient) const = 0;
+    // Adds that of one lane alone.
+    virtual void add_lane_gradient(int lane, ParameterValues& gradient) const = 0;
 };
 
 struct TapeOptions {

@@ -39,6 +39,11 @@ class PlainTape : public StretchTape<double> {
         }
     }
 
+    void add_lane_gradient(int, ParameterValues& gradient) const override
+    {
+        add_gradient(gradient);  // there is one lane
+    }
+
   protected:
     void step(const double* position, const double* velocity, double* to_position,
               double* to_velocity) override

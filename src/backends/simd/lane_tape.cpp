@@ -20,7 +20,7 @@ class LaneTape : public StretchTape<float> {
           slots_(has_law(cloth.springs) ? kSlotsBesideRanges + cloth.springs.ranges.size()
                                         : kFirstRangeSlot),
           parameters_(slots_ * cloth.springs.spring_count() * kernels.width, 0),
-          gradient_(slots_ * cloth.springs.spring_count(), 0)
+          gradient_(parameters_.size(), 0)
     {
     }
 
@@ -33,8 +33,18 @@ class LaneTape : public StretchTape<float> {
     {
         for (std::size_t i = 0; i < table_.order().size(); ++i) {
             for (std::size_t k = 0; k < gradient.size(); ++k) {
-                const std::size_t place = slots_ * i + table_.parameters()[k].slot;
-                gradient[k][table_.order()[i]] += gradient_[place] + lane_sum(place);
+                double sum = 0;
+                for (int lane = 0; lane < kernels_.width; ++lane) sum += lane_value(i, k, lane);
+                gradient[k][table_.order()[i]] += sum;
+            }
+        }
+    }
+
+    void add_lane_gradient(int lane, ParameterValues& gradient) const override
+    {
+        for (std::size_t i = 0; i < table_.order().size(); ++i) {
+            for (std::size_t k = 0; k < gradient.size(); ++k) {
+                gradient[k][table_.order()[i]] += lane_value(i, k, lane);
             }
         }
     }
@@ -85,18 +95,17 @@ class LaneTape : public StretchTape<float> {
                 parameters_.data()};
     }
 
-    double lane_sum(std::size_t parameter) const
+    // The gradient by parameter k of a spring, by its place in the sweep order, of one lane.
+    double lane_value(std::size_t spring, std::size_t k, int lane) const
     {
-        double sum = 0;
-        for (int lane = 0; lane < kernels_.width; ++lane) {
-            sum += parameters_[parameter * kernels_.width + lane];
-        }
-        return sum;
+        const std::size_t place =
+            (slots_ * spring + table_.parameters()[k].slot) * kernels_.width + lane;
+        return gradient_[place] + parameters_[place];
     }
 
     void flush()
     {
-        for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += lane_sum(i);
+        for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += parameters_[i];
         std::fill(parameters_.begin(), parameters_.end(), 0.0f);
         unflushed_ = 0;
     }
@@ -107,7 +116,7 @@ class LaneTape : public StretchTape<float> {
     AlignedVector<float> force_, back_force_;
     std::size_t slots_;                // parameters of the formula of a spring
     AlignedVector<float> parameters_;  // [spring in sweep order][slot][lane]
-    std::vector<double> gradient_;     // what was flushed, [spring][slot]
+    std::vector<double> gradient_;     // what was flushed, likewise
     int unflushed_ = 0;
 };
 
