@@ -75,8 +75,9 @@ TEST(BendForce, KeepsMomentumAndExertsNoTorque)
         const Vec3d slow = bend_force(kZero, v.difference(), kStiffness, kDamping);
         const double power = dot(slow, v.a) - 2 * dot(slow, v.m) + dot(slow, v.b);
         const double expected = -kDamping * dot(v.difference(), v.difference());
-        EXPECT_NEAR(power, expected, 20 * kEpsilon * length(slow) * 4 * length(v.difference()) +
-                                         1e-13 * std::abs(expected));
+        EXPECT_NEAR(
+            power, expected,
+            20 * kEpsilon * length(slow) * 4 * length(v.difference()) + 1e-13 * std::abs(expected));
     }
 }
 
@@ -102,8 +103,8 @@ TEST(BendAdjoint, IsTheTransposeOfTheDualDerivative)
                        Dual(kStiffness, uk), Dual(kDamping, un));
         const Vec3d slope{f.x.slope, f.y.slope, f.z.slope};
         const double expected = dot(s.a, slope) - 2 * dot(s.m, slope) + dot(s.b, slope);
-        const auto back = bend_adjoint(x.difference(), v.difference(), kStiffness, kDamping,
-                                       s.difference());
+        const auto back =
+            bend_adjoint(x.difference(), v.difference(), kStiffness, kDamping, s.difference());
         const double found = dot(back.e, ux.a - 2.0 * ux.m + ux.b) +
                              dot(back.rate, uv.a - 2.0 * uv.m + uv.b) + back.stiffness * uk +
                              back.damping * un;
@@ -116,8 +117,8 @@ TEST(BendAdjoint, IsTheTransposeOfTheDualDerivative)
 
 TEST(SetLaw, GivesAGridBendsAlongRowsColumnsAndDiagonals)
 {
-    Cloth cloth = make_grid_cloth({3, 2, 1}, {3, 4}, MaterialField::uniform(20),
-                                  MaterialField::uniform(1));
+    Cloth cloth =
+        make_grid_cloth({3, 2, 1}, {3, 4}, MaterialField::uniform(20), MaterialField::uniform(1));
     set_law(cloth, law_named("full"));
     // Rows have 4 - 2 triples each and columns 3 - 2; a diagonal needs both.
     ASSERT_EQ(cloth.bends.bend_count(), std::size_t(3 * 2 + 4 * 1 + 2 + 2));
@@ -172,15 +173,18 @@ TEST(BendErrors, AreNamed)
         EXPECT_NE(changed(change).find(values), std::string::npos) << changed(change);
     };
     EXPECT_EQ(changed([](Cloth&) {}), "(no error)");
-    expect("a.json: 14 bends, but the particles are not a grid",
-           [](Cloth& c) { c.grid.reset(); });
+    expect("a.json: 14 bends, but the particles are not a grid", [](Cloth& c) { c.grid.reset(); });
     expect("a.json: 14 bends, but 13 families", [](Cloth& c) { c.bends.family.pop_back(); });
-    expect("a.json: bend 0 joins particles 2, 1, 0",
-           [](Cloth& c) { c.bends.particles[0] = {2, 1, 0}; });
+    expect("a.json: bend 0 joins particles 2, 1, 0", [](Cloth& c) {
+        c.bends.particles[0] = {2, 1, 0};
+    });
     expect("a.json: bend 0 joins particles 2, 3, 4",  // around the end of a row
-           [](Cloth& c) { c.bends.particles[0] = {2, 3, 4}; });
-    expect("a.json: bend 0 joins particles 0, 1, 12",
-           [](Cloth& c) { c.bends.particles[0] = {0, 1, 12}; });
+           [](Cloth& c) {
+               c.bends.particles[0] = {2, 3, 4};
+           });
+    expect("a.json: bend 0 joins particles 0, 1, 12", [](Cloth& c) {
+        c.bends.particles[0] = {0, 1, 12};
+    });
     expect("a.json: 14 bends, but 13 values of bending stiffness",
            [](Cloth& c) { c.bends.stiffness.pop_back(); });
     expect("a.json: bending damping of bend 2 is -1", [](Cloth& c) { c.bends.damping[2] = -1; });

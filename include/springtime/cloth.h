@@ -15,8 +15,8 @@
 #include "springtime/vec3.h"
 
 // A cloth: its flat rest shape, its particles, and the elements that join them. From top to bottom:
-// the sheet, numbers that vary over it, springs, bends, triangles, hinges, the cloth itself, laws of
-// springs, parameters by name, functions that build a cloth, and functions that ask about one.
+// the sheet, numbers that vary over it, springs, bends, triangles, hinges, the cloth itself, laws
+// of springs, parameters by name, functions that build a cloth, and functions that ask about one.
 namespace springtime {
 
 // ---- The sheet
@@ -197,7 +197,8 @@ struct StandardErrors {
 };
 
 // Particles and elements with their parameters. It is constant while it runs. A surrogate is a
-// cloth of springs, with bends or without; a finite-element sheet is a cloth of triangles and hinges.
+// cloth of springs, with bends or without; a finite-element sheet is a cloth of triangles and
+// hinges.
 struct Cloth {
     Sheet sheet;
     std::optional<Grid> grid;      // set when the particles form a regular grid
@@ -227,13 +228,13 @@ struct SpringLaw {
     bool bends = false;      // quadratic bending along rows, columns and both diagonals of a grid
 };
 
-// Laws by name: "published" is a stiffness and a dashpot along the spring; "full" has a stiffness of
-// its own in compression, isotropic dashpots and bends. Throws Error for another name.
+// Laws by name: "published" is a stiffness and a dashpot along the spring; "full" has a stiffness
+// of its own in compression, isotropic dashpots and bends. Throws Error for another name.
 SpringLaw law_named(std::string_view name);
 
-// Makes a cloth follow a law. Every range begins with the stiffness that the springs have; isotropic
-// dashpots and bends begin with zero. `stiffness` is that just above rest; the others are ranges.
-// Throws Error for bends of a cloth that is not a grid.
+// Makes a cloth follow a law. Every range begins with the stiffness that the springs have;
+// isotropic dashpots and bends begin with zero. `stiffness` is that just above rest; the others are
+// ranges. Throws Error for bends of a cloth that is not a grid.
 void set_law(Cloth& cloth, const SpringLaw& law);
 
 // ---- Parameters by name

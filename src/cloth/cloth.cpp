@@ -72,9 +72,10 @@ void set_spring_law(SpringSet& springs, const SpringLaw& law)
 void add_bends(Cloth& cloth)
 {
     if (!cloth.grid) {
-        throw Error(Field{"bends"},
-                    "law: bends join neighbours in line on a grid, but the cloth is not a grid; leave "
-                    "the bends out");
+        throw Error(
+            Field{"bends"},
+            "law: bends join neighbours in line on a grid, but the cloth is not a grid; leave "
+            "the bends out");
     }
     const auto [rows, cols] = *cloth.grid;
     for (const BendFamily family : kBendFamilies) {

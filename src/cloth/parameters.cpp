@@ -14,8 +14,8 @@ using enum ParameterPresence;
 constexpr Element kSpring = Element::spring, kBend = Element::bend, kTriangle = Element::triangle,
                   kHinge = Element::hinge;
 
-// Every kind of parameter that an element can have. The kinds of springs and bends come in the order
-// of spring_adjoint() (physics/spring.h) and bend_adjoint() (physics/bend.h).
+// Every kind of parameter that an element can have. The kinds of springs and bends come in the
+// order of spring_adjoint() (physics/spring.h) and bend_adjoint() (physics/bend.h).
 constexpr std::array kKinds{
     ParameterKind{"stiffness", "stiffness", "N/m", kSpring, stiffness, always, 0, true, 1,
                   "slope of the force over the length, outside of all ranges of strain",
@@ -32,8 +32,8 @@ constexpr std::array kKinds{
         "isotropic_damping", "isotropic damping", "N s/m", kSpring, damping, optional, 0, true, 3,
         "force per relative velocity of the ends, in all directions",
         [](Cloth& cloth, std::size_t) -> Values { return cloth.springs.isotropic_damping; }},
-    ParameterKind{"bending_stiffness", "bending stiffness", "N/m", kBend, stiffness, always, 0, true,
-                  4, "kappa: force per second difference of three neighbours in line",
+    ParameterKind{"bending_stiffness", "bending stiffness", "N/m", kBend, stiffness, always, 0,
+                  true, 4, "kappa: force per second difference of three neighbours in line",
                   [](Cloth& cloth, std::size_t) -> Values { return cloth.bends.stiffness; }},
     ParameterKind{"bending_damping", "bending damping", "N s/m", kBend, damping, always, 0, true, 4,
                   "eta: force per rate of the second difference of three neighbours in line",

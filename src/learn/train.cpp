@@ -161,7 +161,8 @@ class Trainer {
         }
         if (!same_law(start, set_.surrogate)) {
             throw Error(
-                "train: the cloth to start from has {} stiffness ranges, {} isotropic damping and {} "
+                "train: the cloth to start from has {} stiffness ranges, {} isotropic damping and "
+                "{} "
                 "bends, other than those asked for; give the law of that cloth",
                 start.springs.ranges.size(), start.springs.isotropic_damping.empty() ? "no" : "an",
                 start.bends.bend_count());

@@ -5,8 +5,8 @@
 namespace springtime {
 
 // Bending that is quadratic in positions, of three neighbours in line a, m, b (Bergou et al. 2006,
-// "A quadratic bending model for inextensible surfaces"). e = x_a - 2 x_m + x_b is a linear function
-// of positions, so everything here is linear in them, and there is no square root.
+// "A quadratic bending model for inextensible surfaces"). e = x_a - 2 x_m + x_b is a linear
+// function of positions, so everything here is linear in them, and there is no square root.
 
 // The second difference of anything along the line: of positions it is e, of velocities its rate.
 template <class T>

@@ -28,9 +28,9 @@ double energy_of_bends(const BendSet& set, const State& state)
     double energy = 0;
     for (std::size_t i = 0; i < set.bend_count(); ++i) {
         const auto [a, m, b] = set.particles[i];
-        energy += bend_energy(
-            second_difference(state.position[a], state.position[m], state.position[b]),
-            set.stiffness[i]);
+        energy +=
+            bend_energy(second_difference(state.position[a], state.position[m], state.position[b]),
+                        set.stiffness[i]);
     }
     return energy;
 }

@@ -150,9 +150,9 @@ class PlainTape : public StretchTape<double> {
         for (std::size_t i = 0; i < table_.bends.size(); ++i) {
             const auto& [particles, stiffness, damping] = table_.bends[i];
             const auto [a, m, b] = particles;
-            const auto back = bend_adjoint(
-                difference_at(position, particles), difference_at(velocity, particles), stiffness,
-                damping, second_difference(force_[a], force_[m], force_[b]));
+            const auto back = bend_adjoint(difference_at(position, particles),
+                                           difference_at(velocity, particles), stiffness, damping,
+                                           second_difference(force_[a], force_[m], force_[b]));
             for (const auto& [particle, weight] : {std::pair{a, 1.0}, {m, -2.0}, {b, 1.0}}) {
                 add(adjoint_of_position(), particle, weight * back.e);
                 add(adjoint_of_velocity(), particle, weight * back.rate);

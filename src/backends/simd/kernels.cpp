@@ -87,12 +87,11 @@ struct SweepBends {
     {
         for (int i = first[p]; i < first[p + 1]; ++i) {
             const auto [middle, end, stiffness, damping] = bends[i];
-            const Vec f = bend_force(
-                second_difference(position, load_lanes(from.position, middle),
-                                  load_lanes(from.position, end)),
-                second_difference(velocity, load_lanes(from.velocity, middle),
-                                  load_lanes(from.velocity, end)),
-                Pack(stiffness), Pack(damping));
+            const Vec f = bend_force(second_difference(position, load_lanes(from.position, middle),
+                                                       load_lanes(from.position, end)),
+                                     second_difference(velocity, load_lanes(from.velocity, middle),
+                                                       load_lanes(from.velocity, end)),
+                                     Pack(stiffness), Pack(damping));
             total += f;
             add_lanes(force, middle, -(f + f));
             add_lanes(force, end, f);
@@ -107,9 +106,9 @@ struct SweepBends {
         };
         for (int i = first[p]; i < first[p + 1]; ++i) {
             const auto [middle, end, stiffness, damping] = bends[i];
-            const auto back = bend_adjoint(
-                difference(from.position, middle, end), difference(from.velocity, middle, end),
-                Pack(stiffness), Pack(damping), difference(adjoint.force, middle, end));
+            const auto back = bend_adjoint(difference(from.position, middle, end),
+                                           difference(from.velocity, middle, end), Pack(stiffness),
+                                           Pack(damping), difference(adjoint.force, middle, end));
             add_lanes(adjoint.position, p, back.e);
             add_lanes(adjoint.position, middle, -(back.e + back.e));
             add_lanes(adjoint.position, end, back.e);
@@ -123,9 +122,10 @@ struct SweepBends {
     }
 };
 
-// Acceleration of particle p, given that every spring and bend from lower numbers has added its part
-// to `force`: the springs and bends to higher numbers come last, so after them the force is complete.
-// Inlined by force: as a call it would pass six registers through memory, a fifth of the step.
+// Acceleration of particle p, given that every spring and bend from lower numbers has added its
+// part to `force`: the springs and bends to higher numbers come last, so after them the force is
+// complete. Inlined by force: as a call it would pass six registers through memory, a fifth of the
+// step.
 template <class Laws, class Bends>
 [[gnu::always_inline]] inline Vec sweep_acceleration(const SweepCloth& cloth, const Laws& laws,
                                                      const Bends& bends, const AirPacks& air,
