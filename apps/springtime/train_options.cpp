@@ -87,9 +87,11 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     verb.in(kClothGroup)
         .add_switch("--isotropic-damping", flags.law.isotropic,
                     "Learn a second dashpot per spring, against all relative velocity");
-    verb.in(kClothGroup)
-        .add_switch("--published-law", flags.published_law,
-                    "Learn one stiffness and one damping per spring and nothing more");
+    verb.add("--law", flags.law_name,
+             "What springs can do: published, a stiffness and a damping each; full, another "
+             "stiffness in compression, a second dashpot and quadratic bending; auto: full for "
+             "trajectories, published otherwise")
+        .one_of({"auto", "published", "full"});
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
     follow.add("--horizons", flags.horizons,
                "Seconds of the clips of the last step, one number for each part of it");
@@ -100,6 +102,8 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     follow.add("--rate", flags.learn.rate, "Learning rate of the logarithms in the last step");
     follow.add("--start-share", flags.learn.start_share,
                "Share of the clips that start with their rollout; the others start at any frame");
+    follow.add("--smoothing", flags.learn.smoothing,
+               "How often the gradient is smoothed over neighbouring springs");
     follow.add("--loss", flags.loss, "distance: mean of distances; squares: of their squares")
         .one_of({"distance", "squares"});
     follow.add("--outlier-width", flags.learn.width,
@@ -198,9 +202,8 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     options.families = families_named(flags.families);
-    if (!flags.law.knots.empty() || flags.law.isotropic || flags.published_law) {
-        options.law = flags.law;
-    }
+    if (flags.law_name != "auto") options.law = law_named(flags.law_name);
+    if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
     options.form = flags.form == "force"  ? BalanceForm::force

@@ -19,7 +19,7 @@ struct TrainFlags {
     std::vector<double> horizons;
     std::vector<double> iterations;
     std::string loss = "distance";
-    bool published_law = false;
+    std::string law_name = "auto";
     SpringLaw law;
     bool log_parameters = false, plain_parameters = false;
     LearnOptions learn;

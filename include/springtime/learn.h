@@ -55,6 +55,9 @@ struct DescentOptions {
     double start_share = 0.5;    // of the clips, that start with their rollout; others anywhere
     double rate = 0.05;          // of the logarithms; falls like a cosine
     bool deviate = true;         // every element has its own value; otherwise one per family
+    // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings say
+    // more about a neighbourhood than about a spring.
+    int smoothing = 4;
     double gradient_limit = 2;   // of the median over the clips
     double averaging = 0.98;     // decay of the running mean of the logarithms
     int validate_every = 24;     // iterations
@@ -82,6 +85,7 @@ struct LearnOptions {
     std::vector<Horizon> horizons{};  // of the last step, with a value for every element
     std::optional<int> homogeneous_iterations{};
     std::optional<double> rate{}, start_share{}, width{};
+    std::optional<int> smoothing{};
     bool squares = false;
     // The published descent (see TrainOptions).
     std::optional<LearnPasses> passes{};

@@ -197,7 +197,7 @@ TrainLog Descent::iterate()
     const ParameterValues values = exponentials(state_.parameters);
     const ParameterValues gradient = gradient_of(batch, values, log);
     log.gradient_norm = norm_of(gradient);
-    logs_.descend(state_, gradient, options_.deviate, options_.rate * cosine_decay(done(), total),
+    logs_.descend(state_, gradient, options_, options_.rate * cosine_decay(done(), total),
                   done() + 1);
     // A mean of all at first, later of the last fifty or so.
     const double keep = std::min(options_.averaging, double(done() + 1) / double(done() + 10));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "learn/adam.h"
@@ -10,9 +11,15 @@ namespace springtime {
 
 namespace {
 
-// Largest k dt^2/m of springs, and b dt/m of all dashpots, at which descents on chaotic motion kept
-// within stable steps (a fifth of what a grid of equal springs stands).
-constexpr double kStiffest = 0.08, kToughest = 0.03;
+// Largest k dt^2/m of springs and bends, and b dt/m of all dashpots, at which descents on chaotic
+// motion kept within stable steps (a fifth of what a grid of equal springs stands).
+constexpr double kStiffest = 0.08, kStiffestBend = 0.005, kToughest = 0.03;
+
+double largest(const Parameter& parameter, double dt)
+{
+    if (parameter.is_damping()) return kToughest / dt;
+    return (parameter.kind->element == Element::bend ? kStiffestBend : kStiffest) / (dt * dt);
+}
 
 // What zeros begin with, of the mean stiffness or damping of the springs.
 constexpr double kSmall = 0.1;
@@ -24,10 +31,60 @@ double mean_of_values(const std::vector<double>& values)
                                 double(values.size());
 }
 
-double lightest_end(const Cloth& cloth, const Parameter&, std::size_t element)
+// The particles of a spring, or of a bend.
+std::vector<int> particles_of(const Cloth& cloth, Element element, std::size_t index)
 {
-    const auto [a, b] = cloth.springs.ends[element];
-    return std::min(cloth.mass[std::size_t(a)], cloth.mass[std::size_t(b)]);
+    if (element == Element::bend) {
+        const auto& three = cloth.bends.particles[index];
+        return {three.begin(), three.end()};
+    }
+    const auto& ends = cloth.springs.ends[index];
+    return {ends.begin(), ends.end()};
+}
+
+double lightest(const Cloth& cloth, const std::vector<int>& particles)
+{
+    double mass = HUGE_VAL;
+    for (const int p : particles) mass = std::min(mass, cloth.mass[std::size_t(p)]);
+    return mass;
+}
+
+ElementNeighbours neighbours_of(const Cloth& cloth, Element element)
+{
+    ElementNeighbours result;
+    const std::size_t count = element_count(cloth, element);
+    const int cols = cloth.grid ? cloth.grid->cols : int(cloth.particle_count());
+    std::map<std::array<int, 3>, std::size_t> by_place;  // first particle, way to the others
+    const auto place_of = [&](std::size_t e) {
+        const std::vector<int> p = particles_of(cloth, element, e);
+        return std::array{p[0], p[1] - p[0], p.back() - p[0]};
+    };
+    for (std::size_t e = 0; e < count; ++e) by_place[place_of(e)] = e;
+    const auto neighbour = [&](std::size_t e, int step, bool same_row) {
+        std::array<int, 3> place = place_of(e);
+        const int row = place[0] / cols;
+        place[0] += step;
+        const auto found = by_place.find(place);
+        const bool there = found != by_place.end() && (!same_row || place[0] / cols == row);
+        return there ? found->second : e;
+    };
+    for (std::size_t e = 0; e < count; ++e) {
+        result.along_rows.push_back({neighbour(e, -1, true), neighbour(e, 1, true)});
+        result.along_columns.push_back({neighbour(e, -cols, false), neighbour(e, cols, false)});
+    }
+    return result;
+}
+
+// [1 2 1]/4 along the rows and along the columns.
+void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
+{
+    for (const auto* along : {&neighbours.along_rows, &neighbours.along_columns}) {
+        const std::vector<double> before = values;
+        for (std::size_t e = 0; e < values.size(); ++e) {
+            const auto& [a, b] = (*along)[e];
+            values[e] = 0.25 * (before[a] + before[b]) + 0.5 * before[e];
+        }
+    }
 }
 
 }  // namespace
@@ -36,11 +93,12 @@ LogParameters::LogParameters(const Cloth& cloth, double dt) : parameters_(learne
 {
     for (const Parameter& parameter : parameters_) {
         families_.push_back(families_of(cloth, parameter.kind->element));
+        neighbours_.push_back(neighbours_of(cloth, parameter.kind->element));
         const std::size_t count = element_count(cloth, parameter.kind->element);
         std::vector<double>& bounds = bounds_.emplace_back(count);
-        const double share = parameter.is_damping() ? kToughest / dt : kStiffest / (dt * dt);
         for (std::size_t e = 0; e < count; ++e) {
-            bounds[e] = std::log(share * lightest_end(cloth, parameter, e));
+            const double mass = lightest(cloth, particles_of(cloth, parameter.kind->element, e));
+            bounds[e] = std::log(largest(parameter, dt) * mass);
         }
     }
 }
@@ -65,8 +123,8 @@ TrainState LogParameters::start_from(const Cloth& cloth) const
     return state;
 }
 
-void LogParameters::descend(TrainState& state, const ParameterValues& gradient, bool deviate,
-                            double rate, int step) const
+void LogParameters::descend(TrainState& state, const ParameterValues& gradient,
+                            const DescentOptions& options, double rate, int step) const
 {
     constexpr double kSquareDecay = 0.97;  // horizons grow and gradients with them: forget quickly
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
@@ -77,8 +135,10 @@ void LogParameters::descend(TrainState& state, const ParameterValues& gradient, 
         }
         adam_step(level, level_gradient, state.level_mean[k], state.level_square[k], rate, step,
                   kSquareDecay);
-        if (deviate) {
-            adam_step(logs, gradient[k], state.mean[k], state.square[k], rate, step,
+        if (options.deviate) {
+            std::vector<double> smoothed = gradient[k];
+            for (int pass = 0; pass < options.smoothing; ++pass) smooth(smoothed, neighbours_[k]);
+            adam_step(logs, smoothed, state.mean[k], state.square[k], rate, step,
                       kSquareDecay);
         }
         for (std::size_t f = 0; f < families_[k].size(); ++f) {

@@ -19,7 +19,8 @@ class LaneTape : public StretchTape<float> {
           force_(number_count(), 0),
           slots_(has_law(cloth.springs) ? kSlotsBesideRanges + cloth.springs.ranges.size()
                                         : kFirstRangeSlot),
-          parameters_(slots_ * cloth.springs.spring_count() * kernels.width, 0),
+          bends_at_(slots_ * cloth.springs.spring_count()),
+          parameters_((bends_at_ + kBendSlots * cloth.bends.bend_count()) * kernels.width, 0),
           gradient_(parameters_.size(), 0)
     {
     }
@@ -31,22 +32,11 @@ class LaneTape : public StretchTape<float> {
 
     void add_gradient(ParameterValues& gradient) const override
     {
-        for (std::size_t i = 0; i < table_.order().size(); ++i) {
-            for (std::size_t k = 0; k < gradient.size(); ++k) {
-                double sum = 0;
-                for (int lane = 0; lane < kernels_.width; ++lane) sum += lane_value(i, k, lane);
-                gradient[k][table_.order()[i]] += sum;
-            }
-        }
+        add_sums(gradient, 0, kernels_.width);
     }
-
     void add_lane_gradient(int lane, ParameterValues& gradient) const override
     {
-        for (std::size_t i = 0; i < table_.order().size(); ++i) {
-            for (std::size_t k = 0; k < gradient.size(); ++k) {
-                gradient[k][table_.order()[i]] += lane_value(i, k, lane);
-            }
-        }
+        add_sums(gradient, lane, lane + 1);
     }
 
   protected:
@@ -92,15 +82,26 @@ class LaneTape : public StretchTape<float> {
     {
         back_force_.resize(number_count());
         return {adjoint_of_position(), adjoint_of_velocity(), back_force_.data(),
-                parameters_.data()};
+                parameters_.data(), parameters_.data() + bends_at_ * kernels_.width};
     }
 
-    // The gradient by parameter k of a spring, by its place in the sweep order, of one lane.
-    double lane_value(std::size_t spring, std::size_t k, int lane) const
+    // Adds the gradient of lanes from `begin` to `end`.
+    void add_sums(ParameterValues& gradient, int begin, int end) const
     {
-        const std::size_t place =
-            (slots_ * spring + table_.parameters()[k].slot) * kernels_.width + lane;
-        return gradient_[place] + parameters_[place];
+        for (std::size_t k = 0; k < gradient.size(); ++k) {
+            const Parameter& parameter = table_.parameters()[k];
+            const bool bend = parameter.kind->element == Element::bend;
+            const std::size_t first = bend ? bends_at_ : 0, slots = bend ? kBendSlots : slots_;
+            const std::vector<int>& order = table_.order(parameter.kind->element);
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                const std::size_t at = (first + slots * i + parameter.slot) * kernels_.width;
+                double sum = 0;
+                for (int lane = begin; lane < end; ++lane) {
+                    sum += gradient_[at + lane] + parameters_[at + lane];
+                }
+                gradient[k][order[i]] += sum;
+            }
+        }
     }
 
     void flush()
@@ -114,9 +115,11 @@ class LaneTape : public StretchTape<float> {
     Air air_;
     SweepTable table_;
     AlignedVector<float> force_, back_force_;
-    std::size_t slots_;                // parameters of the formula of a spring
-    AlignedVector<float> parameters_;  // [spring in sweep order][slot][lane]
-    std::vector<double> gradient_;     // what was flushed, likewise
+    std::size_t slots_;     // parameters of the formula of a spring
+    std::size_t bends_at_;  // parameters of all springs: those of bends follow
+    // [spring in sweep order][slot][lane], then [bend in sweep order][slot][lane]
+    AlignedVector<float> parameters_;
+    AlignedVector<double> gradient_;  // what was flushed, likewise
     int unflushed_ = 0;
 };
 
