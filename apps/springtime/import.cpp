@@ -30,7 +30,8 @@ struct ImportArguments {
 
 // Flags that take no value: what follows them may be a file.
 constexpr std::array kSwitches{"--column-order", "--keep-outliers", "--raw-handles", "--trust",
-                               "--overwrite",    "--quiet",         "--json"};
+                               "--overwrite",    "--quiet",         "--json",
+                               "--with-velocities"};
 
 // The first argument that is a file and no value of a flag.
 fs::path first_file(const std::vector<std::string>& given)
@@ -198,6 +199,12 @@ void add_file_flags(const Flags& flags, ImportArguments& arguments)
              "Of a CSV file: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z), blocks (all "
              "x, all y, all z)")
         .one_of({"auto", "wide", "long", "blocks"});
+    rare.add_switch("--with-velocities", arguments.run.with_velocities,
+                    "The second half of the columns of a CSV without names are velocities");
+    rare.add("--time-column", arguments.run.time_column,
+             "Column of a CSV that has the time stamps, by its name; empty: of several the one "
+             "against which motion is smoother")
+        .type("NAME");
     rare.add("--array", arguments.run.array, "Array of an .npz file that has several");
     rare.add("--velocities", arguments.velocities,
              "estimate: none are stored; file: those of the file, where it has them")

@@ -47,6 +47,8 @@ struct ImportOptions {
     bool trust = false;  // take unit, axis and grid as stated, whatever the points look like
 
     std::string csv_layout = "auto";  // wide, long, blocks or auto
+    bool with_velocities = false;     // of a CSV without names: the second half are velocities
+    std::string time_column;          // of a CSV, by its name; empty: as the numbers show
     std::string array;                // of an .npz
     std::string config;               // TOML that is kept in the motion; may be empty
 };

@@ -216,7 +216,12 @@ std::unique_ptr<TrackReader> open_recording(const TrackFiles& recording,
                                             const ImportOptions& options,
                                             const std::vector<std::string>& names)
 {
-    return order_points(open_tracks(recording, {options.csv_layout, options.array}), names);
+    TrackHints hints;
+    hints.layout = options.csv_layout;
+    hints.array = options.array;
+    hints.time_column = options.time_column;
+    hints.with_velocities = options.with_velocities;
+    return order_points(open_tracks(recording, hints), names);
 }
 
 RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& options,
