@@ -33,6 +33,11 @@ struct ImportOptions {
     std::vector<std::string> pinned;   // held fast
     std::vector<std::string> driven;   // held and moved: their observed paths are prescribed
     std::vector<std::string> dropped;  // left out
+    // Files with the path of what moves the driven points, one for every recording: poses of a
+    // tool, or a place for every driven point. The points then follow these instead of their
+    // observed paths, rigidly fixed to the tool, with offsets and a delay that fit what was seen.
+    std::vector<std::filesystem::path> handle_path;
+    std::optional<double> handle_delay;  // [s] of the recording behind those files; else fitted
 
     std::optional<double> unit;  // [m] that 1 in the file means; else as it says, or fits the sheet
     std::string up;              // x, y, z, -x, -y or -z of the file; empty: as it says, or y
@@ -61,6 +66,20 @@ struct Outlier {
         0;  // [m] from the nearest position that its neighbours in time and on the sheet allow
 };
 
+// How driven points follow a file of handle_path.
+struct HandleLogReport {
+    std::string source;
+    double delay = 0, delay_error = 0;  // [s] of the recording behind it; its standard error
+    bool delay_given = false;
+    bool shared_clock = true;       // else the file is taken to begin with the recording
+    std::vector<Vec3d> offset;      // [m] of every driven point, in the axes of the tool
+    bool oriented = false;          // the file has orientations; else offsets are in the room's axes
+    double turn = 0;                // [rad] between the axes of file and recording, as fitted
+    double residual = 0;            // [m], root mean square of seen places against the path
+    double usual_residual = 0;      // [m], the median
+    std::vector<std::string> remarks;
+};
+
 // What became of a recording: one file, or one sequence of files.
 struct RecordingReport {
     std::string source, format;
@@ -86,6 +105,7 @@ struct RecordingReport {
     // Time after the first frame of the file [s] of the first frame that shows every point, or does
     // so with the two after it.
     std::optional<double> whole_from;
+    std::optional<HandleLogReport> handle_log;
     double pin_motion = 0;  // root mean square distance of pinned points from their position [m]
     std::vector<std::string> remarks;
 };

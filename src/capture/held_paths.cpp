@@ -77,6 +77,14 @@ std::vector<Vec3d> HeldPaths::driven_path(std::size_t held, double frame_interva
     return path;
 }
 
+std::vector<Vec3d> HeldPaths::followed_path(std::size_t driven, double key_interval,
+                                            std::size_t keys) const
+{
+    std::vector<Vec3d> path;
+    for (std::size_t k = 0; k < keys; ++k) path.push_back(path_(driven, double(k) * key_interval));
+    return path;
+}
+
 Handles HeldPaths::handles(double frame_interval, bool smooth,
                            const std::function<std::string(int)>& label,
                            RecordingReport& report) const
@@ -85,7 +93,13 @@ Handles HeldPaths::handles(double frame_interval, bool smooth,
     handles.particles = landmarks_;
     if (landmarks_.empty()) return handles;
     const std::size_t driven = landmarks_.size() - pinned_count_;
-    const std::size_t frames = paths_.front().size(), keys = driven > 0 ? frames : 1;
+    const std::size_t frames = paths_.front().size();
+    // Handles go straight from key to key, so a smooth path has some between frames.
+    constexpr double kLongestKey = 0.01;  // [s]
+    const std::size_t keys_per_frame =
+        path_ ? std::size_t(std::ceil(frame_interval / kLongestKey)) : 1;
+    const double key_interval = frame_interval / double(keys_per_frame);
+    const std::size_t keys = driven > 0 ? (frames - 1) * keys_per_frame + 1 : 1;
     std::vector<std::vector<Vec3d>> places;
     double smoothed = 0, moved = 0;
     for (std::size_t h = 0; h < landmarks_.size(); ++h) {
@@ -96,6 +110,10 @@ Handles HeldPaths::handles(double frame_interval, bool smooth,
                 "{}: point {} is held, but no frame shows it, or only as an outlier; hold "
                 "another",
                 report.source, label(landmarks_[h]));
+        }
+        if (h >= pinned_count_ && path_) {
+            places.push_back(followed_path(h - pinned_count_, key_interval, keys));
+            continue;
         }
         if (h >= pinned_count_) {
             report.bridged += frames - seen;
@@ -109,10 +127,10 @@ Handles HeldPaths::handles(double frame_interval, bool smooth,
             if (is_seen(x)) moved += dot(x - place, x - place) / double(seen);
         }
     }
-    if (driven > 0) report.smoothing = std::sqrt(smoothed / double(driven));
+    if (driven > 0 && !path_) report.smoothing = std::sqrt(smoothed / double(driven));
     if (pinned_count_ > 0) report.pin_motion = std::sqrt(moved / double(pinned_count_));
     for (std::size_t k = 0; k < keys; ++k) {
-        handles.key_time.push_back(double(k) * frame_interval);
+        handles.key_time.push_back(double(k) * key_interval);
         for (const auto& path : places) handles.key_position.push_back(path[k]);
     }
     return handles;

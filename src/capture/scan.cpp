@@ -241,6 +241,7 @@ RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& o
     while (reader->next(frame)) {
         if (read++ % 16 == 0) progress(reader->share());
         const double time = clock(frame);
+        if (read == 1) scan.clock_zero = scan.info.clock_zero + frame.time;
         if (!clock.wanted(time)) continue;
         if (!std::isfinite(time)) {
             throw Error("{}: frame {} has no time; give every frame one, or leave the column out",

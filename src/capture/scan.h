@@ -35,6 +35,7 @@ struct RecordingScan {
     TrackFiles recording;
     TrackInfo info;
     std::vector<int> points;          // those that are kept, numbers in the file
+    double clock_zero = 0;            // [s] of the file's clock in the first frame
     FrameStamps stamps;               // of the frames that are wanted
     std::vector<std::size_t> seen;    // in how many frames, of every kept point
     std::vector<PointFrame> samples;  // a few frames, evenly spread
