@@ -37,7 +37,9 @@ struct Grid {
     int rows = 0, cols = 0;
 };
 
-// The points of a regular grid over the sheet, row by row from the north-west corner.
+// The points of a regular grid over the sheet, row by row from the north-west corner. A grid of one
+// row or one column is a rope. It lies along the middle of the sheet, whose size across it is
+// nominal.
 std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid);
 
 // ---- Numbers that vary over the sheet

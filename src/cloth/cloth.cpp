@@ -150,13 +150,19 @@ std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid)
 {
     check_sheet(sheet);
     const auto [rows, cols] = grid;
-    if (rows < 2 || cols < 2 || rows > 4096 || cols > 4096) {
-        throw Error("grid {} x {}: rows and columns must be 2 to 4096", rows, cols);
+    if (rows < 1 || cols < 1 || rows > 4096 || cols > 4096 || rows * cols < 2) {
+        throw Error(
+            "grid {} x {}: rows and columns must be 2 to 4096, or one of them 1 for a rope", rows,
+            cols);
     }
+    // A single row or column lies in the middle.
+    const auto place = [](double size, int index, int count) {
+        return count == 1 ? size / 2 : size * index / (count - 1);
+    };
     std::vector<SheetPoint> points;
     for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < cols; ++c) {
-            points.push_back({sheet.length * c / (cols - 1), sheet.width * r / (rows - 1)});
+            points.push_back({place(sheet.length, c, cols), place(sheet.width, r, rows)});
         }
     }
     return points;
