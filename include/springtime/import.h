@@ -95,7 +95,11 @@ struct RecordingReport {
     bool another_rate = false;      // another frame rate than that of the file was asked for
     bool uneven = false;            // the time stamps are uneven
     double file_rate = 0;           // [1/s], lost frames counted
-    double jitter = 0;              // of the time stamps, in frames of the file
+    double jitter = 0;              // of the time stamps, in frames of the file, at most
+    // How far time stamps are from when a frame was seen, rms [s], where that can be told; and
+    // whether times are those of the tracker's own clock, which its velocities tell, instead.
+    std::optional<double> stamp_jitter;
+    bool own_clock = false;
     std::size_t outlier_count = 0;  // in the file
     std::vector<Outlier> outliers;  // the first of them
     double smoothing = 0;           // root mean square change of driven paths [m]

@@ -47,6 +47,7 @@ class CleanFrames {
     const ImportOptions& options_;
     std::unique_ptr<TrackReader> reader_;
     FrameClock clock_;
+    const std::vector<double>& time_;  // of the frames in the file, corrected [s]
     OutlierFinder finder_;
     std::size_t in_file_ = 0, made_ = 0;
     std::optional<Timed> before_, waiting_;  // around the frame that is looked at for outliers

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "capture/spline.h"
 #include "core/quantile.h"
 #include "motion/bridge_gaps.h"
 #include "springtime/error.h"
@@ -77,6 +78,29 @@ std::vector<Vec3d> HeldPaths::driven_path(std::size_t held, double frame_interva
     return path;
 }
 
+namespace {
+
+// A path with some places between frames, by a cubic spline.
+std::vector<Vec3d> refined(const std::vector<Vec3d>& path, std::size_t per_frame)
+{
+    if (per_frame == 1 || path.size() < 2) return path;
+    std::vector<double> time;
+    std::vector<std::vector<double>> numbers;
+    for (const Vec3d& x : path) {
+        time.push_back(double(time.size()));
+        numbers.push_back({x.x, x.y, x.z});
+    }
+    const Spline spline(std::move(time), std::move(numbers));
+    std::vector<Vec3d> fine;
+    for (std::size_t k = 0; k < (path.size() - 1) * per_frame + 1; ++k) {
+        const std::vector<double> x = spline.at(double(k) / double(per_frame));
+        fine.push_back({x[0], x[1], x[2]});
+    }
+    return fine;
+}
+
+}  // namespace
+
 std::vector<Vec3d> HeldPaths::followed_path(std::size_t driven, double key_interval,
                                             std::size_t keys) const
 {
@@ -94,10 +118,11 @@ Handles HeldPaths::handles(double frame_interval, bool smooth,
     if (landmarks_.empty()) return handles;
     const std::size_t driven = landmarks_.size() - pinned_count_;
     const std::size_t frames = paths_.front().size();
-    // Handles go straight from key to key, so a smooth path has some between frames.
-    constexpr double kLongestKey = 0.01;  // [s]
+    // Handles go straight from key to key. Where frames are far apart that would jerk the cloth at
+    // every one of them, so a smooth path has keys between frames.
+    constexpr double kLongestKey = 0.02;  // [s]
     const std::size_t keys_per_frame =
-        path_ ? std::size_t(std::ceil(frame_interval / kLongestKey)) : 1;
+        smooth || path_ ? std::size_t(std::ceil(frame_interval / kLongestKey - 1e-6)) : 1;
     const double key_interval = frame_interval / double(keys_per_frame);
     const std::size_t keys = driven > 0 ? (frames - 1) * keys_per_frame + 1 : 1;
     std::vector<std::vector<Vec3d>> places;
@@ -118,7 +143,8 @@ Handles HeldPaths::handles(double frame_interval, bool smooth,
         if (h >= pinned_count_) {
             report.bridged += frames - seen;
             report.longest_bridge = std::max(report.longest_bridge, longest_gap(paths_[h]));
-            places.push_back(driven_path(h, frame_interval, smooth, smoothed));
+            places.push_back(
+                refined(driven_path(h, frame_interval, smooth, smoothed), keys_per_frame));
             continue;
         }
         const Vec3d place = median_place(paths_[h]);

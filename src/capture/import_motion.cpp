@@ -216,6 +216,19 @@ MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vecto
     return header;
 }
 
+// Where rows repeat the frame before, a frame was seen at some time between two rows: the stamps are
+// off by as much as a number that is uniform over that interval.
+std::optional<double> logging_jitter(const FrameStamps& stamps, const FramePlan& plan)
+{
+    constexpr double kOften = 0.1;  // of all rows
+    if (double(plan.duplicates) < kOften * double(stamps.time.size())) return std::nullopt;
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < stamps.time.size(); ++i) {
+        steps.push_back(stamps.time[i] - stamps.time[i - 1]);
+    }
+    return quantile(steps, 0.5) / std::sqrt(12.0);
+}
+
 // ---- Writing ----
 
 void append(std::vector<float>& to, const PointFrame& from)
@@ -252,6 +265,9 @@ struct Writing {
         recording.uneven = plan.uneven;
         recording.file_rate = 1 / plan.file_interval;
         recording.jitter = plan.jitter;
+        recording.own_clock = scans[t].stamp_jitter.has_value();
+        recording.stamp_jitter =
+            recording.own_clock ? scans[t].stamp_jitter : logging_jitter(scans[t].stamps, plan);
         recording.remarks = scans[t].info.remarks;
         return recording;
     }

@@ -46,6 +46,12 @@ void add_resampling(Result& result, const RecordingReport& recording)
     Result& jitter =
         result.add("jitter", recording.jitter, "frames").label("unevenness of time stamps");
     if (!recording.uneven) jitter.data_only();
+    result.add("stamp_jitter", recording.stamp_jitter, "s")
+        .label(recording.own_clock ? "jitter of time stamps, rms, removed by the clock that "
+                                     "velocities show"
+                                   : "jitter of time stamps by the interval of the rows, rms")
+        .unless_zero();
+    result.add("own_clock", recording.own_clock).data_only();
 }
 
 Result log_result(const HandleLogReport& log)

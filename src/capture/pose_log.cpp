@@ -44,22 +44,21 @@ PoseLog::PoseLog(const std::filesystem::path& file, const Placing& placing, std:
     : source_(file.string()), placing_(placing)
 {
     constexpr double kApart = 60;  // [s], clocks of one machine differ by less
-    read(file, held);
-    shared_clock_ = zero_ + time_.back() - zero > from - kApart &&
-                    zero_ + time_.front() - zero < until + kApart;
-    const double shift = shared_clock_ ? zero_ - zero : -time_.front();
-    for (double& time : time_) time += shift;
-    drop_repeats();
-    merge_bursts();
-    if (time_.size() < 4) {
+    Poses poses = read(file, held);
+    shared_clock_ = zero_ + poses.time.back() - zero > from - kApart &&
+                    zero_ + poses.time.front() - zero < until + kApart;
+    const double shift = shared_clock_ ? zero_ - zero : from - poses.time.front();
+    for (double& time : poses.time) time += shift;
+    poses = without_bursts(without_repeats(poses));
+    if (poses.time.size() < 4) {
         throw Error(Field{"handle_path"},
                     "{}: {} poses that differ; the path of what holds the cloth needs more",
-                    source_, time_.size());
+                    source_, poses.time.size());
     }
-    make_spline();
+    path_ = Spline(std::move(poses.time), std::move(poses.numbers));
 }
 
-void PoseLog::read(const std::filesystem::path& file, std::size_t held)
+PoseLog::Poses PoseLog::read(const std::filesystem::path& file, std::size_t held)
 {
     TrackHints hints;
     hints.poses = true;
@@ -83,9 +82,7 @@ void PoseLog::read(const std::filesystem::path& file, std::size_t held)
     }
     oriented_ = info.orientations && tools_ == 1;
     zero_ = info.clock_zero;
-    std::vector<std::size_t> order;
-    std::vector<double> time;
-    std::vector<std::vector<double>> pose;
+    Poses listed;
     for (TrackFrame frame; reader->next(frame);) {
         std::vector<double> numbers;
         for (std::size_t t = 0; t < tools_; ++t) {
@@ -96,147 +93,105 @@ void PoseLog::read(const std::filesystem::path& file, std::size_t held)
         if (oriented_) {
             numbers.insert(numbers.end(), frame.orientation.begin(), frame.orientation.end());
         }
-        const double sum = std::accumulate(numbers.begin(), numbers.end(), frame.time);
-        if (!std::isfinite(sum)) continue;
-        order.push_back(order.size());
-        time.push_back(frame.time);
-        pose.push_back(std::move(numbers));
+        if (!std::isfinite(std::accumulate(numbers.begin(), numbers.end(), frame.time))) continue;
+        listed.time.push_back(frame.time);
+        listed.numbers.push_back(std::move(numbers));
     }
-    if (order.empty()) throw Error(Field{"handle_path"}, "{}: no row has a pose", source_);
+    if (listed.time.empty()) throw Error(Field{"handle_path"}, "{}: no row has a pose", source_);
     // Messages of several senders may come in another order than they were sent.
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return time[a] < time[b]; });
+    std::vector<std::size_t> order(listed.time.size());
+    std::iota(order.begin(), order.end(), std::size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return listed.time[a] < listed.time[b];
+    });
+    Poses poses;
     for (const std::size_t i : order) {
-        time_.push_back(time[i]);
-        pose_.push_back(std::move(pose[i]));
+        poses.time.push_back(listed.time[i]);
+        poses.numbers.push_back(std::move(listed.numbers[i]));
     }
+    return poses;
 }
 
 // A log that is written faster than poses are measured repeats them. What repeats for half a second
 // and more stands still.
-void PoseLog::drop_repeats()
+PoseLog::Poses PoseLog::without_repeats(const Poses& poses) const
 {
     constexpr double kRest = 0.5;  // [s]
-    std::vector<double> time;
-    std::vector<std::vector<double>> pose;
-    for (std::size_t i = 0; i < time_.size();) {
+    Poses kept;
+    for (std::size_t i = 0; i < poses.time.size();) {
         std::size_t end = i + 1;
-        while (end < time_.size() && pose_[end] == pose_[i]) ++end;
-        const bool rests = time_[end - 1] - time_[i] >= kRest;
+        while (end < poses.time.size() && poses.numbers[end] == poses.numbers[i]) ++end;
+        const bool rests = poses.time[end - 1] - poses.time[i] >= kRest;
         for (std::size_t k = i; k < (rests ? end : i + 1); ++k) {
-            time.push_back(time_[k]);
-            pose.push_back(pose_[k]);
+            kept.time.push_back(poses.time[k]);
+            kept.numbers.push_back(poses.numbers[k]);
         }
         i = end;
     }
-    time_ = std::move(time);
-    pose_ = std::move(pose);
+    return kept;
 }
 
 // Poses that come much closer than usual would make the spline swing: their means take their place.
-void PoseLog::merge_bursts()
+PoseLog::Poses PoseLog::without_bursts(Poses poses) const
 {
     constexpr double kClose = 0.25;  // of the mean interval
-    if (oriented_) {
-        for (std::size_t i = 1; i < pose_.size(); ++i) {  // q and -q are the same rotation
-            double product = 0;
-            for (std::size_t c = 3; c < 7; ++c) product += pose_[i][c] * pose_[i - 1][c];
-            for (std::size_t c = 3; c < 7 && product < 0; ++c) pose_[i][c] = -pose_[i][c];
-        }
+    for (std::size_t i = 1; i < poses.time.size() && oriented_; ++i) {
+        double product = 0;  // q and -q are the same rotation
+        for (std::size_t c = 3; c < 7; ++c) product += poses.numbers[i][c] * poses.numbers[i - 1][c];
+        for (std::size_t c = 3; c < 7 && product < 0; ++c) poses.numbers[i][c] *= -1;
     }
-    const double close =
-        kClose * (time_.back() - time_.front()) / double(std::max<std::size_t>(1, time_.size() - 1));
-    std::vector<double> time;
-    std::vector<std::vector<double>> pose;
-    for (std::size_t i = 0; i < time_.size();) {
+    const double close = kClose * (poses.time.back() - poses.time.front()) /
+                         double(std::max<std::size_t>(1, poses.time.size() - 1));
+    Poses means;
+    for (std::size_t i = 0; i < poses.time.size();) {
         std::size_t end = i + 1;
-        while (end < time_.size() && time_[end] - time_[i] <= close) ++end;
+        while (end < poses.time.size() && poses.time[end] - poses.time[i] <= close) ++end;
         const double share = 1 / double(end - i);
-        std::vector<double> mean(pose_[i].size(), 0);
+        std::vector<double> mean(poses.numbers[i].size(), 0);
         double when = 0;
         for (std::size_t k = i; k < end; ++k) {
-            when += share * (time_[k] - time_[i]);
-            for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += share * pose_[k][c];
+            when += share * (poses.time[k] - poses.time[i]);
+            for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += share * poses.numbers[k][c];
         }
-        time.push_back(time_[i] + when);
-        pose.push_back(std::move(mean));
+        means.time.push_back(poses.time[i] + when);
+        means.numbers.push_back(std::move(mean));
         i = end;
     }
-    time_ = std::move(time);
-    pose_ = std::move(pose);
-}
-
-// The natural cubic spline: second derivatives from a tridiagonal system, zero at both ends.
-void PoseLog::make_spline()
-{
-    const std::size_t count = time_.size(), channels = pose_.front().size();
-    bend_.assign(count, std::vector<double>(channels, 0));
-    std::vector<double> diagonal(count, 1), above(count, 0);
-    for (std::size_t i = 1; i + 1 < count; ++i) {
-        const double left = time_[i] - time_[i - 1], right = time_[i + 1] - time_[i];
-        const double factor = i > 1 ? left / diagonal[i - 1] : 0;
-        diagonal[i] = 2 * (left + right) - factor * above[i - 1];
-        above[i] = right;
-        for (std::size_t c = 0; c < channels; ++c) {
-            bend_[i][c] = 6 * ((pose_[i + 1][c] - pose_[i][c]) / right -
-                               (pose_[i][c] - pose_[i - 1][c]) / left) -
-                          factor * bend_[i - 1][c];
-        }
-    }
-    for (std::size_t i = count - 2; i > 0; --i) {
-        for (std::size_t c = 0; c < channels; ++c) {
-            bend_[i][c] = (bend_[i][c] - above[i] * bend_[i + 1][c]) / diagonal[i];
-        }
-    }
-}
-
-// `after` is the first pose behind the time.
-double PoseLog::value(std::size_t channel, std::size_t after, double time) const
-{
-    const double step = time_[after] - time_[after - 1];
-    const double b = (time - time_[after - 1]) / step, a = 1 - b;
-    return a * pose_[after - 1][channel] + b * pose_[after][channel] +
-           step * step / 6 *
-               ((a * a * a - a) * bend_[after - 1][channel] +
-                (b * b * b - b) * bend_[after][channel]);
+    return means;
 }
 
 Vec3d PoseLog::place(std::size_t held, double time, const Vec3d& offset) const
 {
-    time = std::clamp(time, time_.front(), time_.back());
-    const auto behind = std::upper_bound(time_.begin() + 1, time_.end() - 1, time);
-    const auto after = std::size_t(behind - time_.begin());
+    const std::vector<double> pose = path_.at(time);
     const std::size_t first = tools_ == 1 ? 0 : 3 * held;
-    const Vec3d place{value(first, after, time), value(first + 1, after, time),
-                      value(first + 2, after, time)};
+    const Vec3d place{pose[first], pose[first + 1], pose[first + 2]};
     if (!oriented_) return place + offset;
-    Turn turn{value(3, after, time), value(4, after, time), value(5, after, time),
-              value(6, after, time)};
-    const double norm = std::sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z +
-                                  turn.w * turn.w);
+    Turn turn{pose[3], pose[4], pose[5], pose[6]};
+    const double norm = std::hypot(std::hypot(turn.x, turn.y), std::hypot(turn.z, turn.w));
     for (double* part : {&turn.x, &turn.y, &turn.z, &turn.w}) *part /= std::max(norm, 1e-300);
     return place + placing_.direction(turn(offset));
 }
 
 double PoseLog::spread() const
 {
-    std::vector<double> along[3];
-    for (const auto& pose : pose_) {
+    std::vector<double> along[3], away;
+    for (const auto& pose : path_.numbers()) {
         for (std::size_t axis = 0; axis < 3; ++axis) along[axis].push_back(pose[axis]);
     }
     const Vec3d middle{quantile(along[0], 0.5), quantile(along[1], 0.5), quantile(along[2], 0.5)};
-    std::vector<double> away;
-    for (const auto& pose : pose_) away.push_back(length(Vec3d{pose[0], pose[1], pose[2]} - middle));
+    for (const auto& pose : path_.numbers()) {
+        away.push_back(length(Vec3d{pose[0], pose[1], pose[2]} - middle));
+    }
     return quantile(away, 0.5);
 }
 
 void PoseLog::scale_by(double factor)
 {
-    for (auto* numbers : {&pose_, &bend_}) {
-        for (auto& pose : *numbers) {
-            for (std::size_t c = 0; c < 3 * tools_; ++c) pose[c] *= factor;
-        }
+    std::vector<std::vector<double>> numbers = path_.numbers();
+    for (auto& pose : numbers) {
+        for (std::size_t c = 0; c < 3 * tools_; ++c) pose[c] *= factor;
     }
+    path_ = Spline(path_.time(), std::move(numbers));
 }
 
 }  // namespace springtime

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "capture/layout.h"
+#include "capture/spline.h"
 
 namespace springtime {
 
@@ -34,8 +35,8 @@ class PoseLog {
     Vec3d place(std::size_t held, double time, const Vec3d& offset) const;
 
     const std::string& source() const { return source_; }
-    double start() const { return time_.front(); }
-    double end() const { return time_.back(); }
+    double start() const { return path_.time().front(); }
+    double end() const { return path_.time().back(); }
     bool shared_clock() const { return shared_clock_; }
     bool oriented() const { return oriented_; }
     double spread() const;  // usual distance of the tool from the middle of its path [m]
@@ -46,21 +47,22 @@ class PoseLog {
     const std::vector<std::string>& remarks() const { return remarks_; }
 
   private:
-    void read(const std::filesystem::path& file, std::size_t held);
-    void drop_repeats();
-    void merge_bursts();
-    void make_spline();
-    double value(std::size_t channel, std::size_t after, double time) const;
+    // Poses as they were read, in the order of time: 3 numbers for every tool, then a quaternion.
+    struct Poses {
+        std::vector<double> time;
+        std::vector<std::vector<double>> numbers;
+    };
+    Poses read(const std::filesystem::path& file, std::size_t held);
+    Poses without_repeats(const Poses& poses) const;
+    Poses without_bursts(Poses poses) const;
 
     std::string source_;
     Placing placing_;
     bool oriented_ = false, shared_clock_ = true;
     std::size_t tools_ = 0;
     bool states_unit_ = false;
-    double zero_ = 0;           // of its own clock [s]
-    std::vector<double> time_;  // of the poses that are kept [s]
-    // Of every pose: 3 for every tool, then the quaternion.
-    std::vector<std::vector<double>> pose_, bend_;  // the numbers and their second derivatives
+    double zero_ = 0;  // of its own clock [s]
+    Spline path_;
     std::vector<std::string> remarks_;
 };
 

@@ -113,6 +113,8 @@ double roughness_of(const CsvOpening& opening, const std::vector<std::size_t>& d
         const double before = opening.value(rows[r - 1], column),
                      after = opening.value(rows[r + 1], column);
         const double part = (opening.value(rows[r], column) - before) / (after - before);
+        // Noise alone leaves this much more where the row is not in the middle.
+        const double noise = std::sqrt(1 + part * part + (1 - part) * (1 - part));
         double sum = 0, count = 0;
         for (const std::size_t c : data) {
             const double off = (1 - part) * opening.value(rows[r - 1], c) +
@@ -121,7 +123,7 @@ double roughness_of(const CsvOpening& opening, const std::vector<std::size_t>& d
             sum += std::abs(off);
             ++count;
         }
-        if (count > 0) rough.push_back(sum / count);
+        if (count > 0) rough.push_back(sum / (count * noise));
     }
     return rough.empty() ? 0 : quantile(rough, 0.5);
 }
