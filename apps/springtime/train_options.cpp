@@ -92,6 +92,14 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "stiffness in compression, a second dashpot and quadratic bending; auto: full for "
              "trajectories, published otherwise")
         .one_of({"auto", "published", "full"});
+    verb.add("--globals", flags.globals,
+             "Fit first what the recordings of a capture share: size of the sheet, drag, tilt of "
+             "gravity, delay and offsets of held points; auto: for captured motion")
+        .one_of({"auto", "none", "all"});
+    verb.add("--fix", flags.fixed,
+             "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
+             "paths; can be repeated")
+        .one_of({"size", "drag", "tilt", "delay", "paths"});
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
     follow.add("--horizons", flags.horizons,
                "Seconds of the clips of the last step, one number for each part of it");
@@ -204,6 +212,13 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
     options.families = families_named(flags.families);
     if (flags.law_name != "auto") options.law = law_named(flags.law_name);
     if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
+    if (flags.globals != "auto") options.globals = flags.globals == "all";
+    for (const GlobalKind kind : kGlobalKinds) {
+        const auto& fixed = flags.fixed;
+        if (std::find(fixed.begin(), fixed.end(), name_of(kind)) != fixed.end()) {
+            options.fixed_globals.push_back(kind);
+        }
+    }
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
     options.form = flags.form == "force"  ? BalanceForm::force

@@ -30,7 +30,9 @@ void check_motion(const Cloth& surrogate, const Motion& motion)
     check_cloth(surrogate, "surrogate");
     const Sheet &ours = surrogate.sheet, &theirs = motion.header.sheet;
     const auto differ = [](double a, double b) { return !(std::abs(a - b) <= 0.01 * b); };
-    if (differ(ours.length, theirs.length) || differ(ours.width, theirs.width)) {
+    // Of a cloth with globals, with_globals() compares what is stated.
+    if (!surrogate.globals &&
+        (differ(ours.length, theirs.length) || differ(ours.width, theirs.width))) {
         throw Error(
             "the surrogate is a sheet of {:.6g} m x {:.6g} m, but the motion is that of one of "
             "{:.6g} m x {:.6g} m; they must agree within 1 %: import this recording with the rest "
@@ -389,7 +391,8 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
             "surrogate would pass through; evaluate on motion without contact");
     }
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
-    return Evaluator(surrogate, motion, device, threads, progress, substeps).run();
+    const Motion corrected = surrogate.globals ? with_globals(motion, *surrogate.globals) : motion;
+    return Evaluator(surrogate, corrected, device, threads, progress, substeps).run();
 }
 
 MotionError static_error(const Cloth& surrogate, const Motion& motion)
