@@ -29,8 +29,8 @@ class Recipe {
           motion_(learning_motion(given)),
           train_(train_options(options, motion_))
     {
-        check_learn(options);
-        check_train(train_, motion_);
+        check_learn(options, motion_);
+        if (options.method == LearnMethod::gradient) check_train(train_, motion_);
         note(describe_segments(given, motion_, train_));
     }
 
@@ -48,6 +48,7 @@ class Recipe {
     void choose_grid(const Grid& finer);
     void solve();
     bool asks_for_solving() const;
+    bool springs_may_explain();
     void solve_or_say_why();
     bool linear_answer_is_exact();
     void fit_homogeneous_network();
@@ -55,6 +56,7 @@ class Recipe {
     void learn_in_steps();
     void run_step(const StepPlan& plan, int first_iteration);
     Cloth start_of(const StepPlan& plan) const;
+    std::optional<double> outlier_width() const;
     void choose_step();
     void refuse_if_trivial();
     void learn_automatically();
@@ -202,6 +204,26 @@ bool Recipe::asks_for_solving() const
            options_.instruments != Instruments::automatic;
 }
 
+// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at all:
+// the forces of a finite-element cloth are not those of springs, whatever these are.
+bool Recipe::springs_may_explain()
+{
+    constexpr std::size_t kFew = 16;
+    constexpr double kFarBetter = 0.5;  // as in linear_answer_is_exact()
+    const std::vector<std::size_t>& training = training_set().split.training;
+    if (state_.linear || asks_for_solving() || training.size() <= 2 * kFew) return true;
+    const Motion few = select_rollouts(motion_, {training.begin(), training.begin() + kFew});
+    const Identification found =
+        identify(few, identify_options(options_, train_.grid), progress_);
+    const double error = training_set().validation_error(found.cloth).mean;
+    if (error <= kFarBetter * trivial().best()) return true;
+    learned_.summary += fmt::format(
+        "not solved linearly: springs that balance the forces of {} rollouts follow whole "
+        "validation rollouts to {:.3g} m only, so forces of this motion are not those of springs\n",
+        kFew, error);
+    return false;
+}
+
 // Motion that cannot be solved for can still be learned from by gradient. What was asked for is not
 // passed over.
 void Recipe::solve_or_say_why()
@@ -212,7 +234,7 @@ void Recipe::solve_or_say_why()
             fmt::format("not solved linearly, so learned by gradient alone: {}\n", why.what());
     };
     try {
-        solve();
+        if (springs_may_explain()) solve();
     } catch (const Error& error) {
         if (asks_for_solving()) throw;
         say(error);
@@ -233,7 +255,7 @@ const TrivialErrors& Recipe::trivial()
     if (!trivial_) {
         trivial_ = trivial_errors(training_set());
         learned_.nothing_moves_rmse = trivial_->nothing_moves;
-        learned_.first_shape_follows_rmse = trivial_->first_shape_follows;
+        learned_.first_shape_follows_rmse = trivial_->with_handles;
     }
     return *trivial_;
 }
@@ -322,9 +344,9 @@ Cloth Recipe::start_of(const StepPlan& plan) const
     const LearnStep& before = learned_.steps.back();
     if (plan.descent.deviate && learned_.linear_rmse &&
         *learned_.linear_rmse < before.error.mean) {
-        return with_law(learned_.linear->cloth, plan.law);
+        return with_law(learned_.linear->cloth, plan.law, options_.families.has_value());
     }
-    return with_law(before.cloth, plan.law);
+    return with_law(before.cloth, plan.law, options_.families.has_value());
 }
 
 void Recipe::run_step(const StepPlan& plan, int first_iteration)
@@ -349,9 +371,19 @@ void Recipe::run_step(const StepPlan& plan, int first_iteration)
     learned_.steps.push_back({plan.name, std::move(result.cloth), {}, 0});
 }
 
+// Trackers jump now and then. What is several times the noise off is no longer noise of that kind.
+std::optional<double> Recipe::outlier_width() const
+{
+    constexpr double kTimesNoise = 3;
+    if (options_.width || !motion_.header.captured || !learned_.linear) return options_.width;
+    const double noise = std::sqrt(3.0) * learned_.linear->noise.level;
+    return noise > 0 ? std::optional(kTimesNoise * noise) : std::nullopt;
+}
+
 void Recipe::learn_in_steps()
 {
-    const std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
+    std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
+    for (StepPlan& plan : plans) plan.descent.width = outlier_width();
     if (as_stated_) learned_.steps.push_back(*as_stated_);
     int first_iteration = 0;
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -395,14 +427,12 @@ void Recipe::choose_step()
 
 void Recipe::refuse_if_trivial()
 {
-    const TrivialErrors& none = trivial();
-    if (learned_.validation_rmse < none.best()) return;
+    const auto loses = loses_to_trivial(learned_.validation_rmse, trivial());
+    if (!loses) return;
     throw Failure(
-        "train: no answer follows the validation motion better than what needs no model: the best "
-        "is off by {:.4g} m, but nothing moves by {:.4g} m and the first shape follows the held "
-        "points by {:.4g} m. Is the size of the sheet right, and are all held points named? More "
-        "or longer recordings may help",
-        learned_.validation_rmse, none.nothing_moves, none.first_shape_follows);
+        "train: {}. Is the size of the sheet right, and are all held points named? More or longer "
+        "recordings may help",
+        *loses);
 }
 
 void Recipe::learn_automatically()

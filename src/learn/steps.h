@@ -5,16 +5,11 @@
 #include <vector>
 
 #include "learn/training_set.h"
+#include "springtime/evaluate.h"
 
 namespace springtime {
 
-// The errors of what needs no model, on whole validation rollouts. [m]
-struct TrivialErrors {
-    double nothing_moves = 0;
-    double first_shape_follows = 0;  // the first shape moves by the mean displacement of the handles
-
-    double best() const { return std::min(nothing_moves, first_shape_follows); }
-};
+// On the validation rollouts.
 TrivialErrors trivial_errors(const TrainingSet& set);
 
 // The first of some answers, ordered from the simplest to the most detailed, that is not clearly
@@ -30,7 +25,9 @@ struct StepPlan {
 };
 std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHeader& header);
 
-// Makes a cloth follow a law that has at least its parameters; new stiffnesses are those of the spring.
-Cloth with_law(Cloth cloth, const SpringLaw& law);
+// Makes a cloth of the published law follow another law. Quadratic bending takes the place of springs
+// across two cells, unless all families are kept: those bend with the cube of the angle, and learn
+// nothing beside it but noise. Cloths of other laws stay as they are.
+Cloth with_law(Cloth cloth, const SpringLaw& law, bool keep_families);
 
 }  // namespace springtime

@@ -23,7 +23,7 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices)
       surrogate(make_surrogate(source.header, choices.grid, 1, 1, choices.law)),
       step{source.header.dt, source.header.environment, choices.device},
       substeps(substeps_of(choices, source.header)),
-      resampler(source.header.rest, surrogate.rest),
+      resampler(surrogate, source.header),
       map(surrogate, source.header),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
       reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate),
@@ -80,11 +80,9 @@ ValidationError TrainingSet::validation_error(BatchGradient& gradient,
 
 ValidationError TrainingSet::validation_error(const Cloth& cloth) const
 {
-    if (cloth.springs.ends != surrogate.springs.ends) {
-        throw Error(
-            "validation: a cloth of {} springs, but the grid has {} others; give one with the "
-            "same grid and families",
-            cloth.springs.spring_count(), surrogate.springs.spring_count());
+    if (cloth.particle_count() != surrogate.particle_count()) {
+        throw Error("validation: a cloth of {} particles, but the grid has {}; give one of that grid",
+                    cloth.particle_count(), surrogate.particle_count());
     }
     BatchGradient gradient = gradient_of(cloth);
     return validation_error(gradient, parameters_of(cloth));
