@@ -100,6 +100,10 @@ struct RecordingReport {
     // whether times are those of the tracker's own clock, which its velocities tell, instead.
     std::optional<double> stamp_jitter;
     bool own_clock = false;
+    // Noise of the points along an axis [m], by how far they are from the middle of the frames
+    // before and after: of most (from the median), and root mean square. Motion that changes within
+    // three frames counts too. Heavy tails make the second larger than the first.
+    double noise = 0, noise_rms = 0;
     std::size_t outlier_count = 0;  // in the file
     std::vector<Outlier> outliers;  // the first of them
     double smoothing = 0;           // root mean square change of driven paths [m]

@@ -94,6 +94,12 @@ Result recording_result(const ImportReport& report, const RecordingReport& recor
     add_count(result, "empty", recording.empty, "frames that show no point: gaps");
     add_resampling(result, recording);
     add_count(result, "missing", recording.missing, "times that a point is not seen: gaps");
+    result.add("noise", recording.noise, "m")
+        .label("noise of points, per axis: most, by the frames around them")
+        .unless_zero();
+    result.add("noise_rms", recording.noise_rms, "m")
+        .label("the same, rms: more than that where tails are heavy")
+        .unless_zero();
     add_count(result, "outlier_count", recording.outlier_count,
               report.outliers_kept ? "outliers: kept" : "outliers: gaps now");
     result.add("smoothing", recording.smoothing, "m")

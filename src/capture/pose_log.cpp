@@ -43,10 +43,11 @@ PoseLog::PoseLog(const std::filesystem::path& file, const Placing& placing, std:
                  double zero, double from, double until)
     : source_(file.string()), placing_(placing)
 {
-    constexpr double kApart = 60;  // [s], clocks of one machine differ by less
+    constexpr double kEpoch = 1e8;  // [s], clocks beyond it count from 1970
     Poses poses = read(file, held);
-    shared_clock_ = zero_ + poses.time.back() - zero > from - kApart &&
-                    zero_ + poses.time.front() - zero < until + kApart;
+    const double begin = zero_ + poses.time.front(), end = zero_ + poses.time.back();
+    shared_clock_ = (begin > kEpoch && zero > kEpoch) ||
+                    (end > zero + from && begin < zero + until);
     const double shift = shared_clock_ ? zero_ - zero : from - poses.time.front();
     for (double& time : poses.time) time += shift;
     poses = without_bursts(without_repeats(poses));

@@ -69,6 +69,7 @@ Turn best_turn(const std::vector<Vec3d>& from, const std::vector<Vec3d>& to)
 // The tracks and the tool at a delay, both from the middle of their paths.
 struct Paths {
     std::vector<Vec3d> tool, seen;
+    Vec3d tool_middle{}, seen_middle{};  // means over held points
 
     Paths(const PoseLog& log, const HeldTracks& track, double delay)
     {
@@ -80,7 +81,10 @@ struct Paths {
                 path.push_back(track.seen[f][h]);
                 place.push_back(log.place(h, track.time[f] - delay, {}));
             }
+            if (path.empty()) continue;
             const Vec3d from = middle_of(place), to = middle_of(path);
+            tool_middle += (1 / double(held)) * from;
+            seen_middle += (1 / double(held)) * to;
             for (const Vec3d& x : place) tool.push_back(x - from);
             for (const Vec3d& x : path) seen.push_back(x - to);
         }
@@ -96,6 +100,7 @@ struct Paths {
 struct Start {
     double delay = 0, off = HUGE_VAL;
     Turn turn;
+    Vec3d shift;
 };
 
 // The delay at which the tool explains the tracks best, with axes as they are or turned.
@@ -108,7 +113,7 @@ Start best_delay(const PoseLog& log, const HeldTracks& track, double reach, bool
         const Paths paths(log, track, d);
         const Turn turn = turned ? best_turn(paths.tool, paths.seen) : Turn{};
         const double off = paths.off(turn);
-        if (off < best.off) best = {d, off, turn};
+        if (off < best.off) best = {d, off, turn, paths.seen_middle - turn(paths.tool_middle)};
     }
     return best;
 }
@@ -174,6 +179,7 @@ class Solver {
     void gather(const ToolFit& fit)
     {
         constexpr double kHuber = 1.5;  // of the median residual
+        scale_ = 0;
         matrix_.assign(count_ * count_, 0);
         right_.assign(count_, 0);
         for (std::size_t t = 0; t < logs_.size(); ++t) {
@@ -304,16 +310,17 @@ void choose_log_unit(PoseLog& log, const HeldTracks& track)
     if (best != 1) log.scale_by(best);
 }
 
-void check_reach(const PoseLog& log, const HeldTracks& track, double delay)
+// `slack` [s] is what is open yet of the delay.
+void check_reach(const PoseLog& log, const HeldTracks& track, double delay, double slack = 0)
 {
     constexpr double kLeast = 1, kShare = 0.05;  // [s], of the recording
     const double from = track.time.front() - delay, until = track.time.back() - delay;
     const double open = std::max({0.0, log.start() - from, until - log.end()});
-    if (open <= std::max(kLeast, kShare * (until - from))) return;
+    if (open <= slack + std::max(kLeast, kShare * (until - from))) return;
     throw Error(Field{"handle_path"},
                 "{}: its poses reach from {:.3g} s to {:.3g} s after the first frame of {}, which "
-                "needs them from {:.3g} s to {:.3g} s; give the log of the same recording, or cut "
-                "with `from` and `until`",
+                "needs them from {:.3g} s to {:.3g} s; give the log of the same recording, cut "
+                "with `from` and `until`, or say with `handle_delay` how far its clock is behind",
                 log.source(), log.start(), log.end(), track.source, from, until);
 }
 
@@ -363,13 +370,17 @@ ToolFit fit_tool(std::vector<PoseLog>& logs, const std::vector<HeldTracks>& trac
         choose_log_unit(logs[t], tracks[t]);
         const double reach =
             logs[t].shared_clock() ? kReach : 0.5 * (tracks[t].time.back() - tracks[t].time.front());
+        check_reach(logs[t], tracks[t], delay.value_or(0), delay ? 0 : reach);
         same.push_back(best_delay(logs[t], tracks[t], reach, false, delay));
         turned.push_back(best_delay(logs[t], tracks[t], reach, true, delay));
         off_same += same.back().off;
         off_turned += turned.back().off;
     }
     const bool other_axes = off_turned < kClearly * off_same;
-    if (other_axes) fit.turn = turned.front().turn;
+    if (other_axes) {
+        fit.turn = turned.front().turn;
+        fit.shift = turned.front().shift;
+    }
     for (std::size_t t = 0; t < logs.size(); ++t) {
         ToolFit::Take take;
         take.delay = (other_axes ? turned : same)[t].delay;
