@@ -292,6 +292,17 @@ struct Writing {
         return changed;
     }
 
+    // Into the axes of the motion, and driven points to where the logs have them.
+    void follow(CleanFrames::Frame& frame, std::size_t t, double time) const
+    {
+        for (PointFrame* vectors : {&frame.position, &frame.velocity}) {
+            for (Vec3d& a : *vectors) a = logs->levelled(a);
+        }
+        for (std::size_t d = 0; d < report.driven.size(); ++d) {
+            frame.position[std::size_t(report.driven[d])] = logs->place(t, d, time);
+        }
+    }
+
     void write(MotionWriter& writer, std::size_t t) const
     {
         constexpr std::size_t kPieceBytes = 8 << 20;
@@ -300,11 +311,10 @@ struct Writing {
         const ImportOptions as_stored = stored();
         CleanFrames frames(scans[t], plan, layout, as_stored, residual);
         HeldPaths held(report.pinned, report.driven);
-        const auto followed = [&](std::size_t driven, double time) {
-            return logs->place(t, driven, plan.start + time);
-        };
         if (logs) {
-            held.follow(followed);
+            held.follow([&](std::size_t driven, double time) {
+                return logs->place(t, driven, plan.start + time);
+            });
             recording.handle_log = logs->report(t);
         }
         FirstSight sight(layout.points.size());
@@ -315,10 +325,7 @@ struct Writing {
             piece.frame_count = std::min(count, most);
             for (std::size_t f = 0; f < piece.frame_count; ++f) {
                 CleanFrames::Frame frame = frames.next();
-                for (std::size_t d = 0; d < report.driven.size() && logs; ++d) {
-                    frame.position[std::size_t(report.driven[d])] =
-                        followed(d, double(first + f) * plan.interval);
-                }
+                if (logs) follow(frame, t, plan.start + double(first + f) * plan.interval);
                 append(piece.position, frame.position);
                 if (report.header.velocities) append(piece.velocity, frame.velocity);
                 held.add(frame.position);
@@ -415,8 +422,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
     Writing writing{scans, plans, layout, options, report, most_residual(scans, layout),
                     {},    {}};
     if (!options.handle_path.empty()) {
-        writing.logs.emplace(scans, plans, layout, writing.stored(), report.driven,
-                             writing.residual);
+        writing.logs.emplace(scans, plans, layout, writing.stored(), report, writing.residual);
     }
     try {
         MotionWriter writer(out, report.header);

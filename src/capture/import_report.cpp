@@ -70,6 +70,13 @@ Result log_result(const HandleLogReport& log)
     result.add("oriented", log.oriented).data_only();
     result.add("turn", log.turn, "rad").label("angle between its axes and those of the recording")
         .unless_zero();
+    result.add("levelled", log.levelled)
+        .label("all points turned into its axes, where the cloth hangs straighter")
+        .unless_zero();
+    Result& slant = result.add("slant", log.slant, "rad").label("it hangs from straight down by");
+    if (!log.levelled) slant.data_only();
+    Result& before = result.add("slant_before", log.slant_before, "rad").label("as recorded by");
+    if (!log.levelled) before.data_only();
     result.add("residual", log.residual, "m").label("seen from there, rms");
     result.add("usual_residual", log.usual_residual, "m").label("seen from there, median");
     result.add("remarks", log.remarks).unless_zero();

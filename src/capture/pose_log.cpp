@@ -32,6 +32,11 @@ Turn turn_by(const Vec3d& vector)
     return {share * vector.x, share * vector.y, share * vector.z, std::cos(0.5 * angle)};
 }
 
+Turn inverse(const Turn& turn)
+{
+    return {-turn.x, -turn.y, -turn.z, turn.w};
+}
+
 double angle_of(const Turn& turn)
 {
     return 2 * std::atan2(length(Vec3d{turn.x, turn.y, turn.z}), std::abs(turn.w));

@@ -15,6 +15,7 @@ struct Turn {
 };
 Turn operator*(const Turn& second, const Turn& first);
 Turn turn_by(const Vec3d& vector);  // its direction is the axis, its length the angle [rad]
+Turn inverse(const Turn& turn);
 double angle_of(const Turn& turn);  // [rad]
 
 // The path of what holds a cloth, from a second file: of one tool, with orientations or without, or

@@ -377,6 +377,7 @@ ToolFit fit_tool(std::vector<PoseLog>& logs, const std::vector<HeldTracks>& trac
         off_turned += turned.back().off;
     }
     const bool other_axes = off_turned < kClearly * off_same;
+    fit.other_axes = other_axes;
     if (other_axes) {
         fit.turn = turned.front().turn;
         fit.shift = turned.front().shift;
