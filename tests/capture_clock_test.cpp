@@ -37,8 +37,9 @@ TEST(CameraClock, StampsAreSetRightOnAverage)
     const FrameStamps before = stamps;
     const double change = correct_stamps(stamps, steps).value();
     // Changes of the five that differ are 0, 0.01, 0.01, 0.04, 0.03 less their mean, 0.018.
-    EXPECT_NEAR(change, std::sqrt((0.018 * 0.018 + 2 * 0.008 * 0.008 + 0.022 * 0.022 +
-                                   0.012 * 0.012) / 5), 1e-12);
+    EXPECT_NEAR(change,
+                std::sqrt((0.018 * 0.018 + 2 * 0.008 * 0.008 + 0.022 * 0.022 + 0.012 * 0.012) / 5),
+                1e-12);
     EXPECT_NEAR(stamps.time[1] - stamps.time[0], 0.09, 1e-12);
     EXPECT_NEAR(stamps.time[5] - stamps.time[3], 0.11, 1e-12);
     EXPECT_NEAR(stamps.time[4] - stamps.time[3], 0.05, 1e-12);
@@ -204,7 +205,7 @@ std::vector<double> cable()
 
 TEST(Rope, IsToldFromSheetsInWhateverOrder)
 {
-    std::vector<PointFrame> rope, rows, snake;
+    std::vector<PointFrame> rope, rows, snake, wide;
     for (int f = 0; f < 40; ++f) {
         rope.push_back(chain(cable(), 0.1 * f));
         PointFrame row, back;
@@ -216,12 +217,18 @@ TEST(Rope, IsToldFromSheetsInWhateverOrder)
             row.push_back(at(c));
             back.push_back(at(r % 2 == 0 ? c : 3 - c));
         }
+        PointFrame long_rows;
+        for (int p = 0; p < 27; ++p) {
+            long_rows.push_back({0.03 * (p % 9), -0.03 * (p / 9), 0.01 * std::sin(p + 0.1 * f)});
+        }
+        wide.push_back(long_rows);
         rows.push_back(row);
         snake.push_back(back);
     }
     EXPECT_TRUE(is_rope(rope));
     EXPECT_FALSE(is_rope(rows));
     EXPECT_FALSE(is_rope(snake));
+    EXPECT_FALSE(is_rope(wide));
     std::vector<PointFrame> mixed = rope;
     for (PointFrame& frame : mixed) std::swap(frame[3], frame[9]);
     EXPECT_FALSE(is_rope(mixed));

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 constexpr int kRows = 4, kCols = 5;
 constexpr double kSpacing = 0.06, kPi = 3.14159265358979323846;
 
-// A tool that swings through the room and turns about the vertical axis, and the two corners that it
-// holds, at known offsets. All in metres, y up.
+// A tool that swings through the room and turns about the vertical axis, and the two corners that
+// it holds, at known offsets. All in metres, y up.
 Vec3d tool_place(double t)
 {
     return {0.2 * std::sin(2.1 * t), 1 + 0.1 * std::sin(3.3 * t + 1), 0.25 * std::sin(2.7 * t + 2)};
@@ -70,8 +70,7 @@ void write_recording(const fs::path& path, const Take& take)
         if (cells.empty() || uniform(random) < 0.5) {
             cells.clear();
             for (int p = 0; p < kRows * kCols; ++p) {
-                const Vec3d x =
-                    take.turn(sheet_point(p / kCols, p % kCols, time - take.delay));
+                const Vec3d x = take.turn(sheet_point(p / kCols, p % kCols, time - take.delay));
                 const double size = uniform(random) < 0.1 ? 5 : 1;
                 cells += fmt::format(",{},{},{}", x.x + size * noise(random),
                                      x.y + size * noise(random), x.z + size * noise(random));
@@ -150,8 +149,8 @@ class HandlePath : public ::testing::Test {
         double most = 0;
         for (double t = 0; t < seconds; t += 0.01) {
             for (int h = 0; h < 2; ++h) {
-                most = std::max(most, length(handles.position(std::size_t(h), t) -
-                                             corner(h, t - delay)));
+                most = std::max(most,
+                                length(handles.position(std::size_t(h), t) - corner(h, t - delay)));
             }
         }
         return most;
@@ -262,7 +261,8 @@ TEST_F(HandlePath, ACameraMayBeSlanted)
         off.push_back(length(Vec3d{x[0], x[1], x[2]} - sheet_point(kRows - 1, kCols - 1, time)));
     }
     std::nth_element(off.begin(), off.begin() + std::ptrdiff_t(off.size() / 2), off.end());
-    EXPECT_LT(off[off.size() / 2], 0.012);  // turned by 0.085 at 1 m from the axis it would be 85 mm
+    EXPECT_LT(off[off.size() / 2],
+              0.012);  // turned by 0.085 at 1 m from the axis it would be 85 mm
 }
 
 TEST_F(HandlePath, AxesMayHaveNothingInCommon)
@@ -406,8 +406,8 @@ TEST(Spline, GoesThroughItsNumbersAndStraightThroughLines)
     EXPECT_EQ(line.at(9)[0], 8);
 }
 
-// Of a function whose even derivatives vanish at both ends, the error at even times is h^4/384 of its
-// fourth derivative, halfway between.
+// Of a function whose even derivatives vanish at both ends, the error at even times is h^4/384 of
+// its fourth derivative, halfway between.
 TEST(Spline, IsOfFourthOrder)
 {
     for (const int count : {20, 40}) {

@@ -208,7 +208,8 @@ TEST_F(ImportRest, AnotherMeshIsToldFromAnotherOrder)
 {
     write_take(folder / "take.csv", {});
     std::ofstream mesh(folder / "rest.obj");
-    for (int p = 0; p < 35; ++p) mesh << fmt::format("v {} 0 {}\n", 0.06 * (p % 18), 0.06 * (p / 18));
+    for (int p = 0; p < 35; ++p)
+        mesh << fmt::format("v {} 0 {}\n", 0.06 * (p % 18), 0.06 * (p / 18));
     mesh.close();
     ImportOptions options = cloth_options();
     options.rest = folder / "rest.obj";

@@ -56,7 +56,8 @@ void check_options(const ImportOptions& options)
         throw Error(Field{"rest_frame"}, "{}, too, says where points lie; give one",
                     mesh ? "`rest`" : "`grid`");
     }
-    if (options.handle_delay && (options.handle_path.empty() || !std::isfinite(*options.handle_delay))) {
+    if (options.handle_delay &&
+        (options.handle_path.empty() || !std::isfinite(*options.handle_delay))) {
         throw Error(Field{"handle_delay"},
                     "{} s; it is that of the recording behind a file of `handle_path`, finite",
                     *options.handle_delay);
@@ -229,8 +230,8 @@ MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vecto
     return header;
 }
 
-// Where rows repeat the frame before, a frame was seen at some time between two rows: the stamps are
-// off by as much as a number that is uniform over that interval.
+// Where rows repeat the frame before, a frame was seen at some time between two rows: the stamps
+// are off by as much as a number that is uniform over that interval.
 std::optional<double> logging_jitter(const FrameStamps& stamps, const FramePlan& plan)
 {
     constexpr double kOften = 0.1;  // of all rows
@@ -419,8 +420,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         check_hanging(scans, layout, held_landmarks(report), options.environment);
     }
     report.header = header_of(scans, plans, layout, options);
-    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout),
-                    {},    {}};
+    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout), {}, {}};
     if (!options.handle_path.empty()) {
         writing.logs.emplace(scans, plans, layout, writing.stored(), report, writing.residual);
     }

@@ -68,7 +68,8 @@ Result log_result(const HandleLogReport& log)
     result.add("offsets", offsets, "m")
         .label(log.oriented ? "offsets from the tool, in its axes" : "offsets from it");
     result.add("oriented", log.oriented).data_only();
-    result.add("turn", log.turn, "rad").label("angle between its axes and those of the recording")
+    result.add("turn", log.turn, "rad")
+        .label("angle between its axes and those of the recording")
         .unless_zero();
     result.add("levelled", log.levelled)
         .label("all points turned into its axes, where the cloth hangs straighter")

@@ -21,6 +21,33 @@ std::string short_time(double time, double interval)
     return fmt::format("{:.{}f}", shown, decimals);
 }
 
+// Paths of driven points that are not known well.
+void warn_of_paths(const RecordingReport& recording, double side,
+                   std::vector<std::string>& warnings)
+{
+    constexpr double kSmoothed = 0.01, kResidual = 0.1;  // of the side
+    constexpr double kUnsure = 0.05;                     // [s]
+    if (recording.smoothing > kSmoothed * side) {
+        warnings.push_back(fmt::format(
+            "{}: smoothing moves driven points by {:.2g} mm (rms), so where they were is not "
+            "known better; track them more closely, or give the path of what holds them with "
+            "`handle_path`",
+            recording.source, 1e3 * recording.smoothing));
+    }
+    if (recording.handle_log && recording.handle_log->residual > kResidual * side) {
+        warnings.push_back(fmt::format(
+            "{}: driven points are seen {:.2g} mm (rms) from where {} has them; check that it "
+            "is the log of this recording, and `driven`",
+            recording.source, 1e3 * recording.handle_log->residual, recording.handle_log->source));
+    }
+    if (recording.handle_log && recording.handle_log->delay_error > kUnsure) {
+        warnings.push_back(fmt::format(
+            "{}: the delay behind {} is only known to {:.2g} s, because the driven points "
+            "hardly move; give it with `handle_delay`",
+            recording.source, recording.handle_log->source, recording.handle_log->delay_error));
+    }
+}
+
 }  // namespace
 
 void add_warnings(ImportReport& report)
@@ -52,29 +79,7 @@ void add_warnings(ImportReport& report)
                 "through; leave that out with `from` and `until`, or cut the recording there",
                 recording.source, double(recording.longest_bridge) * interval));
         }
-        constexpr double kSmoothed = 0.01, kResidual = 0.1;  // of the side
-        constexpr double kUnsure = 0.05;                     // [s]
-        if (recording.smoothing > kSmoothed * side) {
-            warn(fmt::format(
-                "{}: smoothing moves driven points by {:.2g} mm (rms), so where they were is not "
-                "known better; track them more closely, or give the path of what holds them with "
-                "`handle_path`",
-                recording.source, 1e3 * recording.smoothing));
-        }
-        if (recording.handle_log && recording.handle_log->residual > kResidual * side) {
-            warn(fmt::format(
-                "{}: driven points are seen {:.2g} mm (rms) from where {} has them; check that it "
-                "is the log of this recording, and `driven`",
-                recording.source, 1e3 * recording.handle_log->residual,
-                recording.handle_log->source));
-        }
-        if (recording.handle_log && recording.handle_log->delay_error > kUnsure) {
-            warn(fmt::format(
-                "{}: the delay behind {} is only known to {:.2g} s, because the driven points "
-                "hardly move; give it with `handle_delay`",
-                recording.source, recording.handle_log->source,
-                recording.handle_log->delay_error));
-        }
+        warn_of_paths(recording, side, report.warnings);
         if (recording.pin_motion > 0.02 * side) {
             warn(fmt::format(
                 "{}: pinned points move by {:.3g} m (rms); if they were moved, name them with "

@@ -23,11 +23,11 @@ double angle_of(const Turn& turn);  // [rad]
 // standing still before the first and after the last.
 class PoseLog {
   public:
-    // `zero` [s] is what the clock of the recording shows in its first frame; from `from` to `until`
-    // after that it was made. Clocks are the same when both count from 1970, or when log and
-    // recording overlap. A log with a clock of its own begins with the recording; shared_clock()
-    // tells. Throws Error for a file without
-    // times, or without motion of one tool or of `held` points.
+    // `zero` [s] is what the clock of the recording shows in its first frame; from `from` to
+    // `until` after that it was made. Clocks are the same when both count from 1970, or when log
+    // and recording overlap. A log with a clock of its own begins with the recording;
+    // shared_clock() tells. Throws Error for a file without times, or without motion of one tool or
+    // of `held` points.
     PoseLog(const std::filesystem::path& file, const Placing& placing, std::size_t held,
             double zero, double from, double until);
 

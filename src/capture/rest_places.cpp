@@ -131,10 +131,10 @@ void lay_rope(PointLayout& layout, const std::vector<PointFrame>& samples, const
     }
     layout.shape.grid = Grid{1, int(layout.shape.rest.size())};
     const auto [least, most] = std::minmax_element(spacing.begin(), spacing.end());
-    layout.rest_reason = fmt::format(
-        "{}a rope of {} points at measured distances, {:.3g} to {:.3g} m",
-        options.grid ? "" : "the points lie on a curve: ", layout.shape.rest.size(),
-        *least * sheet.length / measured, *most * sheet.length / measured);
+    layout.rest_reason =
+        fmt::format("{}a rope of {} points at measured distances, {:.3g} to {:.3g} m",
+                    options.grid ? "" : "the points lie on a curve: ", layout.shape.rest.size(),
+                    *least * sheet.length / measured, *most * sheet.length / measured);
     layout.fit_remedy = "check `length`";
 }
 

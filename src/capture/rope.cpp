@@ -34,9 +34,10 @@ std::vector<double> spacings_along(const std::vector<PointFrame>& frames)
 bool is_rope(const std::vector<PointFrame>& frames)
 {
     constexpr std::size_t kFewest = 5;  // fewer points may lie anyhow
-    // A grid that is listed row by row turns back at the end of a row: two steps lead 0.41 of their
-    // length away at most. One that is listed there and back leads 1/3 away in three.
-    constexpr double kStraight[] = {0, 0, 0.6, 0.5};
+    // The cosine of the turn from a step along the list to the next, in the straightest tenth of all
+    // frames. At the end of the row of a grid it is -0.7 and less, or 0 where rows are listed there
+    // and back. A rope is smoother than that.
+    constexpr double kStraight = 0.2;
     constexpr double kAlike = 0.25;  // of the distance, between nine in ten and one in ten frames
     if (frames.empty() || frames.front().size() < kFewest) return false;
     const std::vector<double> spacing = spacings_along(frames);
@@ -47,13 +48,11 @@ bool is_rope(const std::vector<PointFrame>& frames)
         changing += quantile(found, 0.9) - quantile(found, 0.1) > kAlike * spacing[p];
     }
     if (10 * changing > spacing.size()) return false;
-    for (const std::size_t apart : {2, 3}) {
-        for (std::size_t p = 0; p + apart < frames.front().size(); ++p) {
-            double way = 0;
-            for (std::size_t i = p; i < p + apart; ++i) way += spacing[i];
-            const std::vector<double> found = distances(frames, p, apart);
-            if (found.empty() || quantile(found, 0.9) < kStraight[apart] * way) return false;
-        }
+    for (std::size_t p = 0; p + 1 < spacing.size(); ++p) {
+        const std::vector<double> found = distances(frames, p, 2);
+        if (found.empty()) return false;
+        const double a = spacing[p], b = spacing[p + 1], c = quantile(found, 0.9);
+        if (c * c - a * a - b * b < 2 * kStraight * a * b) return false;
     }
     return true;
 }

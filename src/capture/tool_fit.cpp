@@ -58,10 +58,12 @@ Turn best_turn(const std::vector<Vec3d>& from, const std::vector<Vec3d>& to)
         }
     }
     const std::vector<double> matrix = {
-        s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0],
-        s[1][2] - s[2][1], s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2],
-        s[2][0] - s[0][2], s[0][1] + s[1][0], s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1],
-        s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1], s[2][2] - s[0][0] - s[1][1]};
+        s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1],           s[2][0] - s[0][2],
+        s[0][1] - s[1][0],           s[1][2] - s[2][1],           s[0][0] - s[1][1] - s[2][2],
+        s[0][1] + s[1][0],           s[2][0] + s[0][2],           s[2][0] - s[0][2],
+        s[0][1] + s[1][0],           s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1],
+        s[0][1] - s[1][0],           s[2][0] + s[0][2],           s[1][2] + s[2][1],
+        s[2][2] - s[0][0] - s[1][1]};
     const std::vector<double> q = symmetric_eigenpairs(matrix).vector.front();
     return {q[1], q[2], q[3], q[0]};
 }
@@ -92,7 +94,8 @@ struct Paths {
     double off(const Turn& turn) const
     {
         std::vector<double> away;
-        for (std::size_t i = 0; i < tool.size(); ++i) away.push_back(length(seen[i] - turn(tool[i])));
+        for (std::size_t i = 0; i < tool.size(); ++i)
+            away.push_back(length(seen[i] - turn(tool[i])));
         return std::accumulate(away.begin(), away.end(), 0.0) / double(away.size());
     }
 };
@@ -360,16 +363,17 @@ Vec3d ToolFit::place(const PoseLog& log, std::size_t take, std::size_t held, dou
 ToolFit fit_tool(std::vector<PoseLog>& logs, const std::vector<HeldTracks>& tracks,
                  std::optional<double> delay)
 {
-    constexpr double kReach = 2;       // [s], more than any camera lags
-    constexpr double kClearly = 0.6;   // of the residual, for axes that have nothing in common
-    constexpr double kBetter = 0.9;    // of the residual, for axes that are a little off
+    constexpr double kReach = 2;      // [s], more than any camera lags
+    constexpr double kClearly = 0.6;  // of the residual, for axes that have nothing in common
+    constexpr double kBetter = 0.9;   // of the residual, for axes that are a little off
     ToolFit fit;
     std::vector<Start> same, turned;
     double off_same = 0, off_turned = 0;
     for (std::size_t t = 0; t < logs.size(); ++t) {
         choose_log_unit(logs[t], tracks[t]);
-        const double reach =
-            logs[t].shared_clock() ? kReach : 0.5 * (tracks[t].time.back() - tracks[t].time.front());
+        const double reach = logs[t].shared_clock()
+                                 ? kReach
+                                 : 0.5 * (tracks[t].time.back() - tracks[t].time.front());
         check_reach(logs[t], tracks[t], delay.value_or(0), delay ? 0 : reach);
         same.push_back(best_delay(logs[t], tracks[t], reach, false, delay));
         turned.push_back(best_delay(logs[t], tracks[t], reach, true, delay));

@@ -164,8 +164,8 @@ void set_clock(const std::vector<CsvColumn>& columns, const CsvOpening& opening,
     for (std::size_t c = 0; c < columns.size(); ++c) {
         if (columns[c].role == Role::position) data.push_back(c);
     }
-    const std::optional<std::size_t> time = time_column(opening, columns, data, hints.time_column,
-                                                        plan.info.source, plan.info.remarks);
+    const std::optional<std::size_t> time =
+        time_column(opening, columns, data, hints.time_column, plan.info.source, plan.info.remarks);
     if (time) return plan.count_by_times(opening, *time, columns[*time].unit);
     for (std::size_t c = 0; c < columns.size(); ++c) {
         if (columns[c].role == Role::frame) return plan.count_by_frames(c);
