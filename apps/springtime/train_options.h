@@ -20,6 +20,8 @@ struct TrainFlags {
     std::vector<double> iterations;
     std::string loss = "distance";
     std::string law_name = "auto";
+    std::string globals = "auto";
+    std::vector<std::string> fixed;  // globals that stay as stated
     SpringLaw law;
     bool log_parameters = false, plain_parameters = false;
     LearnOptions learn;

@@ -16,14 +16,14 @@ constexpr double kSizeSpread = 0.1, kDragSpread = 1, kTiltSpread = 0.05, kDelayS
 
 // The levels begin like cloth: its weight stretches it by a fiftieth, diagonals have a third of
 // that stiffness, and what is critical damping of one particle on one spring is far away.
-constexpr double kStretch = 0.02, kDiagonalShare = 0.33, kBendShare = 0.002, kAlongShare = 0.05,
+constexpr double kOwnStretch = 0.02, kDiagonalPart = 0.33, kBendPart = 0.002, kAlongPart = 0.05,
                  kIsotropicPart = 0.01, kBendDampingPart = 0.003;
 
-const char* const kAxes[] = {"x", "y", "z"};
+const char* const kAxisNames[] = {"x", "y", "z"};
 
 std::string offset_name(std::size_t held, int axis)
 {
-    return "offset " + std::to_string(held) + kAxes[axis];
+    return "offset " + std::to_string(held) + kAxisNames[axis];
 }
 
 std::vector<int> moving_landmarks(const Motion& motion)
@@ -71,7 +71,7 @@ GlobalModel::GlobalModel(const Motion& motion, const GlobalsOptions& options)
     if (fits(GlobalKind::delay) && !held_.empty()) add({"delay", 0, kDelaySpread, 0.004, 0.05});
     if (fits(GlobalKind::paths)) {
         for (int axis = 0; axis < 3 && !held_.empty(); ++axis) {
-            add({std::string("turn ") + kAxes[axis], 0, kTurnSpread, 0.005, 0.05});
+            add({std::string("turn ") + kAxisNames[axis], 0, kTurnSpread, 0.005, 0.05});
         }
         for (std::size_t h = 0; h < held_.size(); ++h) {
             for (int axis = 0; axis < 3; ++axis) {
@@ -137,7 +137,7 @@ Globals GlobalModel::globals(const std::vector<double>& values,
     globals.gravity = strength > 0 ? (strength / length(tilted)) * tilted : gravity;
     globals.delay = of("delay", 0);
     for (int axis = 0; axis < 3; ++axis) {
-        globals.turn[std::size_t(axis)] = of(std::string("turn ") + kAxes[axis], 0);
+        globals.turn[std::size_t(axis)] = of(std::string("turn ") + kAxisNames[axis], 0);
     }
     for (std::size_t h = 0; h < held_.size(); ++h) {
         HeldOffset held{held_[h], {}, {}};
@@ -160,24 +160,24 @@ Cloth GlobalModel::cloth(const std::vector<double>& values) const
     sheet.length = fitted.length.value;
     sheet.width = fitted.width.value;
     const auto level = [&](const char* name) { return std::exp(values[index_of(name)]); };
-    const double stiffness = level("stiffness") * weight / (kStretch * extent);
+    const double stiffness = level("stiffness") * weight / (kOwnStretch * extent);
     const double particle = sheet.mass / (grid_.rows * grid_.cols);
     const double critical = 2 * std::sqrt(stiffness * particle);
     Cloth cloth = make_grid_cloth(sheet, grid_, MaterialField::uniform(stiffness),
-                                  MaterialField::uniform(level("damping") * kAlongShare * critical));
+                                  MaterialField::uniform(level("damping") * kAlongPart * critical));
     set_law(cloth, {{}, true, true});
-    const double diagonal = level("diagonal stiffness") * kDiagonalShare * stiffness;
+    const double diagonal = level("diagonal stiffness") * kDiagonalPart * stiffness;
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         const SpringFamily family = cloth.springs.family[s];
         if (family == SpringFamily::structural) continue;
         // Quadratic bending does what springs across two cells are for.
         cloth.springs.stiffness[s] =
-            family == SpringFamily::bending ? kBendShare * stiffness : diagonal;
+            family == SpringFamily::bending ? kBendPart * stiffness : diagonal;
     }
     const double isotropic = level("isotropic damping") * kIsotropicPart * critical;
     std::fill(cloth.springs.isotropic_damping.begin(), cloth.springs.isotropic_damping.end(),
               isotropic);
-    const double bend = level("bend stiffness") * kBendShare * stiffness;
+    const double bend = level("bend stiffness") * kBendPart * stiffness;
     std::fill(cloth.bends.stiffness.begin(), cloth.bends.stiffness.end(), bend);
     std::fill(cloth.bends.damping.begin(), cloth.bends.damping.end(), kBendDampingPart * critical);
     cloth.globals = fitted;

@@ -100,22 +100,23 @@ void Recipe::fit_globals_first()
 {
     if (!asks_for_globals()) return;
     const auto begin = Clock::now();
-    if (!state_.homogeneous) {
+    as_stated_ = LearnStep{"homogeneous, published law, as stated",
+                           fit_homogeneous(training_set(),
+                                           homogeneous_descent(motion_.header, options_.seed),
+                                           progress_),
+                           {}, 0};
+    as_stated_->error = training_set().validation_error(as_stated_->cloth);
+    as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (state_.homogeneous) {
+        globals_ = state_.homogeneous->globals;  // an earlier run has fitted them
+    } else {
         const bool whole = motion_.rollout_count() == given_.rollout_count();
         const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
-        const GlobalsFit fit = fit_globals(
-            seen, {options_.fixed_globals, train_.grid, options_.threads, options_.device},
-            progress_);
-        as_stated_ = LearnStep{"homogeneous, published law, as stated",
-                               fit_homogeneous(training_set(),
-                                               homogeneous_descent(motion_.header, options_.seed),
-                                               progress_),
-                               {}, 0};
-        as_stated_->error = training_set().validation_error(as_stated_->cloth);
-        as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        globals_ = fit.globals;
-    } else {
-        globals_ = state_.homogeneous->globals;  // an earlier run has fitted them
+        globals_ = fit_globals(seen,
+                               {options_.fixed_globals, train_.grid, options_.threads,
+                                options_.device},
+                               progress_)
+                       .globals;
     }
     if (!globals_) return;
     note(describe(*globals_));
