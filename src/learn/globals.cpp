@@ -3,9 +3,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
-#include "learn/global_model.h"
-#include "learn/gradient.h"
-#include "sim/stepper.h"
+#include "learn/capture_run.h"
 #include "springtime/error.h"
 #include "springtime/learn.h"
 
@@ -17,164 +15,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kFreedom = 3;  // of the Student distribution that residuals have
-
-// Whole recordings in memory, and a network that follows them.
-class CaptureRun {
-  public:
-    CaptureRun(const Motion& motion, const GlobalsOptions& options)
-        : motion_(in_memory(motion)), device_(options.device)
-    {
-        for (std::size_t r = 0; r < motion_.rollout_count(); ++r) {
-            const Rollout rollout = motion_.read(r, 0, motion_.frame_counts[r]);
-            std::vector<bool> free(motion_.header.landmark_count(), true);
-            for (const int held : rollout.handles.particles) free[std::size_t(held)] = false;
-            for (std::size_t f = 0; f < rollout.frame_count; ++f) {
-                for (std::size_t l = 0; l < free.size(); ++l) {
-                    if (free[l] && rollout.seen(f, l)) seen_.push_back({r, f, l});
-                }
-            }
-            positions_.push_back(rollout.position);
-            free_count_ = std::max(free_count_, double(std::count(free.begin(), free.end(), true)));
-        }
-        if (seen_.empty()) {
-            throw Error(
-                "globals: no recording shows a landmark that is free; give motion in which not all "
-                "are held or missing");
-        }
-    }
-
-    const Motion& motion() const { return motion_; }
-    std::size_t seen_count() const { return seen_.size(); }
-    // Residuals of landmarks and frames next to each other go together: what noise there is, a
-    // tracker has in common over most of the cloth and some tenths of a second.
-    double correlated() const
-    {
-        constexpr double kSeconds = 0.4;
-        return free_count_ * std::max(1.0, kSeconds / motion_.header.frame_interval());
-    }
-
-    // Sub-steps of a step of the motion; none if the springs need too many.
-    std::optional<int> substeps(const Cloth& cloth) const
-    {
-        const Environment environment = with_globals(motion_, *cloth.globals).header.environment;
-        return laddered_substeps(cloth, environment, motion_.header.dt);
-    }
-
-    // Predicted minus observed for all free landmarks that are seen, three numbers each; none if
-    // the cloth blows up. [m]
-    std::optional<VectorXd> residuals(const Cloth& cloth, int substeps) const;
-
-    // Mean over the frames of the root mean square over the landmarks. [m]
-    double frame_error(const VectorXd& residuals) const;
-
-  private:
-    struct Seen {
-        std::size_t rollout, frame, landmark;
-    };
-    static Motion in_memory(const Motion& motion);
-    bool run_batch(const Cloth& cloth, const Motion& corrected, int substeps, std::size_t first,
-                   std::vector<std::vector<float>>& predicted) const;
-
-    Motion motion_;
-    Device device_;
-    std::vector<Seen> seen_;
-    std::vector<std::vector<float>> positions_;
-    double free_count_ = 0;
-};
-
-// As many recordings, and as much of each, as one fit needs.
-Motion CaptureRun::in_memory(const Motion& motion)
-{
-    constexpr std::size_t kMostRollouts = 16;
-    constexpr double kMostSeconds = 30;
-    const auto most = std::size_t(kMostSeconds / motion.header.frame_interval()) + 2;
-    std::vector<Rollout> rollouts;
-    for (std::size_t r = 0; r < std::min(motion.rollout_count(), kMostRollouts); ++r) {
-        rollouts.push_back(motion.read(r, 0, std::min(motion.frame_counts[r], most)));
-        rollouts.back().acceleration.clear();
-    }
-    return Motion::from_rollouts(motion.header, std::move(rollouts));
-}
-
-bool CaptureRun::run_batch(const Cloth& cloth, const Motion& corrected, int substeps,
-                           std::size_t first, std::vector<std::vector<float>>& predicted) const
-{
-    const MotionHeader& header = corrected.header;
-    const double interval = header.frame_interval(), dt = header.dt / substeps;
-    const Resampler resampler(cloth, header);
-    const LandmarkMap map(cloth, header);
-    const auto stepper = make_batch_stepper(cloth, {dt, header.environment, device_});
-    const std::size_t lanes =
-        std::min(std::size_t(stepper->lane_count()), corrected.rollout_count() - first);
-    std::vector<State> states;
-    std::size_t frames = 0;
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const std::size_t r = first + lane;
-        const Rollout rollout = corrected.read(r, 0, corrected.frame_counts[r]);
-        const State landmarks = rollout.state(0, interval, dt);
-        Rollout held;  // without observed paths: nothing can depend on them
-        held.handles = rollout.handles;
-        const Handles handles = resampler.apply(held, interval, landmarks).handles;
-        State start = resampler.apply(landmarks);
-        if (!header.velocities) project_onto_rest_lengths(start, cloth, handles.particles);
-        states.push_back(with_handles(std::move(start), handles, dt));
-        stepper->load(int(lane), states[lane], handles);
-        predicted[r].resize(rollout.position.size());
-        frames = std::max(frames, rollout.frame_count);
-    }
-    const double limit = largest_speed(cloth.sheet, dt);
-    for (std::size_t f = 0; f < frames; ++f) {
-        if (f > 0) {
-            stepper->advance(header.stride * substeps);
-            if (store_checked(*stepper, states, limit)) return false;
-        }
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-            if (f >= corrected.frame_counts[first + lane]) continue;
-            const std::vector<Vec3d> landmarks = map.apply(states[lane].position);
-            float* to = &predicted[first + lane][3 * f * landmarks.size()];
-            for (const Vec3d& x : landmarks) {
-                for (int axis = 0; axis < 3; ++axis) *to++ = float(x[axis]);
-            }
-        }
-    }
-    return true;
-}
-
-std::optional<VectorXd> CaptureRun::residuals(const Cloth& cloth, int substeps) const
-{
-    const Motion corrected = with_globals(motion_, *cloth.globals);
-    std::vector<std::vector<float>> predicted(motion_.rollout_count());
-    for (std::size_t first = 0; first < predicted.size();) {
-        if (!run_batch(cloth, corrected, substeps, first, predicted)) return std::nullopt;
-        while (first < predicted.size() && !predicted[first].empty()) ++first;
-    }
-    VectorXd result(Eigen::Index(3 * seen_.size()));
-    for (std::size_t i = 0; i < seen_.size(); ++i) {
-        const auto [rollout, frame, landmark] = seen_[i];
-        const std::size_t at = 3 * (frame * motion_.header.landmark_count() + landmark);
-        for (std::size_t axis = 0; axis < 3; ++axis) {
-            result[Eigen::Index(3 * i + axis)] =
-                double(predicted[rollout][at + axis]) - double(positions_[rollout][at + axis]);
-        }
-    }
-    return result;
-}
-
-double CaptureRun::frame_error(const VectorXd& residuals) const
-{
-    double sum = 0, frames = 0, squares = 0, count = 0;
-    for (std::size_t i = 0; i < seen_.size(); ++i) {
-        squares += residuals.segment<3>(Eigen::Index(3 * i)).squaredNorm();
-        ++count;
-        const bool last = i + 1 == seen_.size() || seen_[i + 1].frame != seen_[i].frame ||
-                          seen_[i + 1].rollout != seen_[i].rollout;
-        if (!last) continue;
-        sum += std::sqrt(squares / count);
-        ++frames;
-        squares = count = 0;
-    }
-    return sum / frames;
-}
+constexpr double kGain = 1e-3;  // of a logarithm of odds: less is no progress
 
 // ---- The fit
 
@@ -184,7 +25,7 @@ double CaptureRun::frame_error(const VectorXd& residuals) const
 class GlobalFitter {
   public:
     GlobalFitter(const Motion& motion, const GlobalsOptions& options, const Progress& progress)
-        : run_(motion, options),
+        : run_(motion, options.device),
           model_(run_.motion(), options),
           threads_(thread_count(options.threads)),
           progress_(progress),
@@ -205,6 +46,10 @@ class GlobalFitter {
     double objective(const Point& point) const;
     MatrixXd jacobian(const Point& point) const;
     bool improve(Point& point);
+    bool refine(Point& point) const;
+    std::vector<double> stepped(const Point& point, const VectorXd& step) const;
+    VectorXd weights(const Point& point) const;
+    void add_prior(const Point& point, VectorXd& gradient) const;
     std::vector<double> standard_errors(const Point& point);
     void build_system(const Point& point);
 
@@ -215,7 +60,7 @@ class GlobalFitter {
     std::vector<double> values_;
     double scale_ = 1, damping_ = 1e-3;
     MatrixXd matrix_;
-    VectorXd right_;
+    VectorXd gradient_;
     int iterations_ = 0;
 };
 
@@ -276,42 +121,60 @@ MatrixXd GlobalFitter::jacobian(const Point& point) const
     return columns;
 }
 
-void GlobalFitter::build_system(const Point& point)
+// dF/de = weight * e.
+VectorXd GlobalFitter::weights(const Point& point) const
 {
-    const MatrixXd columns = jacobian(point);
     VectorXd weights(point.residuals.size());
     for (Eigen::Index i = 0; i < weights.size(); i += 3) {
         const double square = point.residuals.segment<3>(i).squaredNorm() / (scale_ * scale_);
         weights.segment<3>(i).setConstant((kFreedom + 3) / (kFreedom + square) /
                                           (scale_ * scale_ * run_.correlated()));
     }
-    matrix_ = columns.transpose() * weights.asDiagonal() * columns;
-    right_ = -(columns.transpose() * weights.cwiseProduct(point.residuals));
+    return weights;
+}
+
+void GlobalFitter::add_prior(const Point& point, VectorXd& gradient) const
+{
     for (std::size_t j = 0; j < model_.unknowns().size(); ++j) {
         const auto& unknown = model_.unknowns()[j];
-        const double precision = 1 / (unknown.spread * unknown.spread);
-        matrix_(Eigen::Index(j), Eigen::Index(j)) += precision;
-        right_[Eigen::Index(j)] -= precision * (point.values[j] - unknown.start);
+        gradient[Eigen::Index(j)] +=
+            (point.values[j] - unknown.start) / (unknown.spread * unknown.spread);
     }
+}
+
+void GlobalFitter::build_system(const Point& point)
+{
+    const MatrixXd columns = jacobian(point);
+    const VectorXd weights = this->weights(point);
+    matrix_ = columns.transpose() * weights.asDiagonal() * columns;
+    gradient_ = columns.transpose() * weights.cwiseProduct(point.residuals);
+    add_prior(point, gradient_);
+    for (std::size_t j = 0; j < model_.unknowns().size(); ++j) {
+        const double spread = model_.unknowns()[j].spread;
+        matrix_(Eigen::Index(j), Eigen::Index(j)) += 1 / (spread * spread);
+    }
+}
+
+std::vector<double> GlobalFitter::stepped(const Point& point, const VectorXd& step) const
+{
+    std::vector<double> values = point.values;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+        const double most = model_.unknowns()[j].most;
+        values[j] += std::clamp(step[Eigen::Index(j)], -most, most);
+    }
+    return values;
 }
 
 // One iteration; false when nothing more is gained.
 bool GlobalFitter::improve(Point& point)
 {
     constexpr int kTries = 6;
-    constexpr double kGain = 1e-3;  // of the objective, which is a logarithm of odds
     build_system(point);
     const double before = objective(point);
     for (int attempt = 0; attempt < kTries; ++attempt) {
         MatrixXd damped = matrix_;
         damped.diagonal() *= 1 + damping_;
-        const VectorXd step = damped.ldlt().solve(right_);
-        std::vector<double> values = point.values;
-        for (std::size_t j = 0; j < values.size(); ++j) {
-            const double most = model_.unknowns()[j].most;
-            values[j] += std::clamp(step[Eigen::Index(j)], -most, most);
-        }
-        auto trial = at(values);
+        auto trial = at(stepped(point, -damped.ldlt().solve(gradient_)));
         const double after = trial ? objective(*trial) : before;
         if (after < before) {
             point = std::move(*trial);
@@ -321,6 +184,24 @@ bool GlobalFitter::improve(Point& point)
         damping_ = 6 * std::max(damping_, 1e-3);
     }
     return false;
+}
+
+// Steps with the matrix that is there and the gradient of the adjoint, which costs a few runs where
+// a new matrix costs one for every unknown. False when nothing was gained.
+bool GlobalFitter::refine(Point& point) const
+{
+    VectorXd gradient = run_.gradient(model_, point.values, point.substeps,
+                                      weights(point).cwiseProduct(point.residuals));
+    if (!gradient.allFinite()) return false;
+    add_prior(point, gradient);
+    MatrixXd damped = matrix_;
+    damped.diagonal() *= 1 + damping_;
+    auto trial = at(stepped(point, -damped.ldlt().solve(gradient)));
+    if (!trial) return false;
+    const double gain = objective(point) - objective(*trial);
+    if (!(gain > 0)) return false;
+    point = std::move(*trial);
+    return gain > kGain;
 }
 
 std::vector<double> GlobalFitter::standard_errors(const Point& point)
@@ -337,7 +218,7 @@ std::vector<double> GlobalFitter::standard_errors(const Point& point)
 
 GlobalsFit GlobalFitter::fit()
 {
-    constexpr int kRounds = 3, kIterations = 6;
+    constexpr int kRounds = 3, kIterations = 4, kRefinements = 2;
     std::optional<Point> point = at(values_);
     if (!point) {
         throw Failure(
@@ -353,6 +234,7 @@ GlobalsFit GlobalFitter::fit()
                               double(kRounds * kIterations), "iterations", {}});
             ++iterations_;
             if (!improve(*point)) break;
+            for (int r = 0; r < kRefinements && refine(*point); ++r) {}
         }
     }
     scale_ = scale_of(point->residuals);
