@@ -65,10 +65,13 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "of the landmarks, one twice as fine where that does clearly better, or about as many "
              "particles");
     add_families(verb, flags.families);
-    add_knots(verb, flags.learn.law.knots);
+    add_law(verb, flags.law, flags.terms.knots);
     verb.in(kClothGroup)
-        .add_switch("--isotropic-damping", flags.learn.law.isotropic,
+        .add_switch("--isotropic-damping", flags.terms.isotropic,
                     "Learn a second dashpot per spring, against all relative velocity");
+    verb.in(kClothGroup)
+        .add_switch("--bends", flags.terms.bends,
+                    "Learn bending stiffness and damping of three particles in line");
     descent
         .add(
             "--passes", flags.passes,
@@ -162,6 +165,10 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                   : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     options.families = families_named(flags.families);
+    options.law = law_named(flags.law);
+    if (!flags.terms.knots.empty()) options.law.knots = flags.terms.knots;
+    options.law.isotropic |= flags.terms.isotropic;
+    options.law.bends |= flags.terms.bends;
     options.form = flags.form == "force"  ? BalanceForm::force
                    : flags.form == "weak" ? BalanceForm::weak
                                           : BalanceForm::automatic;

@@ -16,6 +16,8 @@ struct TrainFlags {
     double window = 0, prior = -1;
     std::string passes = "auto", schedule = "cosine", freeze = "none";
     double stiffness_start = 0, damping_start = 0;
+    std::string law = "published";
+    SpringLaw terms;  // beyond those of the law
     bool log_parameters = false, plain_parameters = false;
     LearnOptions learn;
 };
