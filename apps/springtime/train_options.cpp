@@ -41,6 +41,19 @@ std::optional<double> positive(double value)
     return value > 0 ? std::optional<double>(value) : std::nullopt;
 }
 
+// What was asked for; none where nothing was.
+std::optional<SpringLaw> law_of(const TrainFlags& flags)
+{
+    const bool named = flags.law != "auto";
+    const SpringLaw& terms = flags.terms;
+    if (!named && terms.knots.empty() && !terms.isotropic && !terms.bends) return std::nullopt;
+    SpringLaw law = named ? law_named(flags.law) : SpringLaw{};
+    if (!terms.knots.empty()) law.knots = terms.knots;
+    law.isotropic |= terms.isotropic;
+    law.bends |= terms.bends;
+    return law;
+}
+
 std::vector<Horizon> horizons_of(const TrainFlags& flags)
 {
     if (flags.horizons.size() != flags.iterations.size()) {
@@ -83,15 +96,19 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "many particles; for captured motion a grid twice as fine where that does clearly "
              "better");
     add_families(verb, flags.families);
-    add_knots(verb, flags.law.knots);
-    verb.in(kClothGroup)
-        .add_switch("--isotropic-damping", flags.law.isotropic,
-                    "Learn a second dashpot per spring, against all relative velocity");
-    verb.add("--law", flags.law_name,
-             "What springs can do: published, a stiffness and a damping each; full, another "
-             "stiffness in compression, a second dashpot and quadratic bending; auto: full for "
-             "trajectories, published otherwise")
+    verb.add("--law", flags.law,
+             "What springs can do: published, a stiffness and a damping each; full, compression "
+             "apart, isotropic damping and bending of three particles in line; auto: the parts of "
+             "the full law that pay for trajectories, published otherwise. The flags among those of "
+             "the cloth add single terms")
         .one_of({"auto", "published", "full"});
+    add_knots(verb, flags.terms.knots);
+    verb.in(kClothGroup)
+        .add_switch("--isotropic-damping", flags.terms.isotropic,
+                    "Learn a second dashpot per spring, against all relative velocity");
+    verb.in(kClothGroup)
+        .add_switch("--bends", flags.terms.bends,
+                    "Learn bending stiffness and damping of three particles in line");
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
     follow.add("--horizons", flags.horizons,
                "Seconds of the clips of the last step, one number for each part of it");
@@ -202,8 +219,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     if (!flags.families.empty()) options.families = families_named(flags.families);
-    if (flags.law_name != "auto") options.law = law_named(flags.law_name);
-    if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
+    options.law = law_of(flags);
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
     options.form = flags.form == "force"  ? BalanceForm::force
