@@ -41,6 +41,19 @@ std::optional<double> positive(double value)
     return value > 0 ? std::optional<double>(value) : std::nullopt;
 }
 
+// What was asked for; none where nothing was.
+std::optional<SpringLaw> law_of(const TrainFlags& flags)
+{
+    const bool named = flags.law != "auto";
+    const SpringLaw& terms = flags.terms;
+    if (!named && terms.knots.empty() && !terms.isotropic && !terms.bends) return std::nullopt;
+    SpringLaw law = named ? law_named(flags.law) : SpringLaw{};
+    if (!terms.knots.empty()) law.knots = terms.knots;
+    law.isotropic |= terms.isotropic;
+    law.bends |= terms.bends;
+    return law;
+}
+
 std::vector<Horizon> horizons_of(const TrainFlags& flags)
 {
     if (flags.horizons.size() != flags.iterations.size()) {
@@ -83,15 +96,13 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "many particles; for captured motion a grid twice as fine where that does clearly "
              "better");
     add_families(verb, flags.families);
-    add_knots(verb, flags.law.knots);
-    verb.in(kClothGroup)
-        .add_switch("--isotropic-damping", flags.law.isotropic,
-                    "Learn a second dashpot per spring, against all relative velocity");
-    verb.add("--law", flags.law_name,
-             "What springs can do: published, a stiffness and a damping each; full, another "
-             "stiffness in compression, a second dashpot and quadratic bending; auto: full for "
-             "trajectories, published otherwise")
+    verb.add("--law", flags.law,
+             "What springs can do: published, a stiffness and a damping each; full, compression "
+             "apart, isotropic damping and bending of three particles in line; auto: the parts of "
+             "the full law that pay for trajectories, published otherwise. The flags among those of "
+             "the cloth add single terms")
         .one_of({"auto", "published", "full"});
+<<<<<<< HEAD
     verb.add("--globals", flags.globals,
              "Fit first what the recordings of a capture share: size of the sheet, drag, tilt of "
              "gravity, delay and offsets of held points; auto: for captured motion")
@@ -100,6 +111,15 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
              "paths; can be repeated")
         .one_of({"size", "drag", "tilt", "delay", "paths"});
+=======
+    add_knots(verb, flags.terms.knots);
+    verb.in(kClothGroup)
+        .add_switch("--isotropic-damping", flags.terms.isotropic,
+                    "Learn a second dashpot per spring, against all relative velocity");
+    verb.in(kClothGroup)
+        .add_switch("--bends", flags.terms.bends,
+                    "Learn bending stiffness and damping of three particles in line");
+>>>>>>> recipe
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
     follow.add("--horizons", flags.horizons,
                "Seconds of the clips of the last step, one number for each part of it");
@@ -210,6 +230,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     if (!flags.families.empty()) options.families = families_named(flags.families);
+<<<<<<< HEAD
     if (flags.law_name != "auto") options.law = law_named(flags.law_name);
     if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
     if (flags.globals != "auto") options.globals = flags.globals == "all";
@@ -219,6 +240,9 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
             options.fixed_globals.push_back(kind);
         }
     }
+=======
+    options.law = law_of(flags);
+>>>>>>> recipe
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
     options.form = flags.form == "force"  ? BalanceForm::force

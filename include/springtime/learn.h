@@ -55,14 +55,16 @@ struct DescentOptions {
     std::vector<Horizon> horizons;
     int batch = 32;              // clips per iteration
     double start_share = 0.5;    // of the clips, that start with their rollout; others anywhere
-    double rate = 0.05;          // of the logarithms; falls like a cosine
+    double rate = 0.1;           // of the logarithms; falls like a cosine
     double level_rate = 2;       // of the levels of families, times the rate
+    // Rows and columns are as stiff in compression as in tension.
+    bool lean = false;
     bool deviate = true;         // every element has its own value; otherwise one per family
     // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings say
     // more about a neighbourhood than about a spring.
-    int smoothing = 4;
+    int smoothing = 6;
     double gradient_limit = 2;   // of the median over the clips
-    double averaging = 0.98;     // decay of the running mean of the logarithms
+    double averaging = 0.95;     // decay of the running mean of the logarithms
     int validate_every = 24;     // iterations
     bool squares = false;        // the loss is the mean of squares instead of that of distances
     std::optional<double> width{};  // distance beyond which outliers count less [m]; absent: none
@@ -90,7 +92,8 @@ struct LearnOptions {
     std::optional<Grid> grid{};
     // Absent: all, but those across two cells where the law has quadratic bending.
     std::optional<std::vector<SpringFamily>> families{};
-    // Absent: the full law, after the published one, for trajectories; otherwise the published one.
+    // Absent: for trajectories the published law first, then the parts of the full law that pay
+    // (docs/learning.md); otherwise the published law.
     std::optional<SpringLaw> law{};
     std::optional<bool> globals{};            // fit them first; absent: for captured motion
     std::vector<GlobalKind> fixed_globals{};  // these stay as the motion states them

@@ -63,13 +63,21 @@ std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& tr
             "motion alone");
     }
     check_same_springs(cloth.springs, truth.springs);
+    const std::size_t ours = cloth.bends.bend_count(), theirs = truth.bends.bend_count();
+    if (ours > 0 && theirs > 0 && cloth.bends.particles != truth.bends.particles) {
+        throw Error(
+            "the cloth has {} bends, but the truth has {}, or they join other particles; compare "
+            "cloths of one grid",
+            ours, theirs);
+    }
     std::vector<ParameterError> errors;
-    for (const Parameter& ours : learned_parameters(cloth)) {
-        for (const Parameter& theirs : learned_parameters(truth)) {
-            if (ours.kind != theirs.kind || label_of(cloth, ours) != label_of(truth, theirs)) {
+    for (const Parameter& found : learned_parameters(cloth)) {
+        for (const Parameter& expected : learned_parameters(truth)) {
+            if (found.kind != expected.kind ||
+                label_of(cloth, found) != label_of(truth, expected)) {
                 continue;
             }
-            errors.push_back(compare(cloth, ours, values_of(truth, theirs)));
+            errors.push_back(compare(cloth, found, values_of(truth, expected)));
         }
     }
     return errors;
