@@ -53,7 +53,7 @@ inline std::vector<std::optional<Grid>> chain_grids(int count)
 // A grid with 0.5 m cells on which no two particles and no two springs are alike.
 inline Cloth uneven_grid(const GridOptions& options)
 {
-    const Sheet sheet{0.5 * (options.cols - 1), 0.5 * (options.rows - 1),
+    const Sheet sheet{0.5 * std::max(options.cols - 1, 1), 0.5 * std::max(options.rows - 1, 1),
                       0.1 * options.rows * options.cols};
     Cloth cloth =
         make_grid_cloth(sheet, options, MaterialField::uniform(50), MaterialField::uniform(0.5));
@@ -68,15 +68,23 @@ inline Cloth uneven_grid(const GridOptions& options)
     return cloth;
 }
 
-// Gives springs four stiffnesses and an isotropic dashpot, no two alike.
-inline void add_uneven_law(Cloth& cloth)
+// A law with four stiffnesses of springs, and all else that there is.
+inline SpringLaw manifold_law()
 {
-    set_law(cloth.springs, {{-0.15, 0, 0.1}, true});
+    return {{-0.15, 0, 0.1}, true, true};
+}
+
+// Gives a grid a law on which no two elements are alike.
+inline void add_uneven_law(Cloth& cloth, const SpringLaw& law = manifold_law())
+{
+    set_law(cloth, law);
     Random random(8);
     for (StiffnessRange& range : cloth.springs.ranges) {
         for (double& k : range.stiffness) k *= 0.2 + 1.2 * random.uniform();
     }
     for (double& c : cloth.springs.isotropic_damping) c = 0.2 * random.uniform();
+    for (double& kappa : cloth.bends.stiffness) kappa = 2 * random.uniform();
+    for (double& eta : cloth.bends.damping) eta = 0.02 * random.uniform();
 }
 
 // A finite-element sheet with 0.5 m cells on which no two particles and no two elements are alike.

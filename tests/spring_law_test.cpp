@@ -107,6 +107,36 @@ TEST(SpringLaw, RangesOfEqualStiffnessAreThePlainLaw)
     }
 }
 
+TEST(SpringLaw, WithOneRangeBelowRestIsThatOfCompression)
+{
+    const SpringRange<double> below{-kInfinity, 0, 15};
+    const RangeLaw<double> ranges{1, &below, 0.7};
+    const CompressionLaw<double> law{15, 0.7};
+    Random random(4);
+    for (int i = 0; i < 200; ++i) {
+        const Vec3d d = random_vector(random), v = random_vector(random), s = random_vector(random);
+        // Some 20 operations; the largest terms are k (1 + L/l), and 2 b |v| / l of the adjoint.
+        const double l = length(d),
+                     tolerance = 20 * kEpsilon * (length(s) + l) * (1 + length(v)) *
+                                 (kStiffness * (1 + kRestLength / l) + 2 * kDamping / l);
+        EXPECT_LE(length(spring_force(d, v, kRestLength, kStiffness, kDamping, law) -
+                         spring_force(d, v, kRestLength, kStiffness, kDamping, ranges)),
+                  tolerance);
+        std::array<double, 2> by{}, expected{};
+        const auto back = spring_adjoint(d, v, kRestLength, kStiffness, kDamping, law, s,
+                                         [&](int j, double value) { by[std::size_t(j)] = value; });
+        const auto other =
+            spring_adjoint(d, v, kRestLength, kStiffness, kDamping, ranges, s,
+                           [&](int j, double value) { expected[std::size_t(j)] = value; });
+        EXPECT_LE(length(back.d - other.d), tolerance);
+        EXPECT_LE(length(back.v - other.v), tolerance);
+        EXPECT_NEAR(back.stiffness, other.stiffness, tolerance);
+        EXPECT_NEAR(back.damping, other.damping, tolerance);
+        EXPECT_NEAR(by[0], expected[0], tolerance);
+        EXPECT_NEAR(by[1], expected[1], tolerance);
+    }
+}
+
 TEST(SpringLaw, AdjointIsTheTransposeOfTheDualDerivative)
 {
     Random random(3);
@@ -159,7 +189,7 @@ TEST(SpringLaw, IsFiniteForCoincidentEndsAndWithoutLength)
 TEST(SetLaw, LeavesTheStiffnessAboveRestAndMakesRangesOfTheOthers)
 {
     Cloth cloth = chain_cloth(3, 1, 1, 20, 1);
-    set_law(cloth.springs, {{-0.2, 0, 0.1}, true});
+    set_law(cloth, {{-0.2, 0, 0.1}, true});
     const auto& ranges = cloth.springs.ranges;
     ASSERT_EQ(ranges.size(), 3u);
     const double ends[][2] = {{-kInfinity, -0.2}, {-0.2, 0}, {0.1, kInfinity}};
@@ -169,11 +199,11 @@ TEST(SetLaw, LeavesTheStiffnessAboveRestAndMakesRangesOfTheOthers)
         EXPECT_EQ(ranges[j].stiffness, cloth.springs.stiffness);
     }
     EXPECT_EQ(cloth.springs.isotropic_damping, (std::vector<double>{0, 0}));
-    set_law(cloth.springs, {});
+    set_law(cloth, {});
     EXPECT_TRUE(cloth.springs.ranges.empty());
     EXPECT_TRUE(cloth.springs.isotropic_damping.empty());
     EXPECT_NE(error_of([&] {
-                  set_law(cloth.springs, {{0.1, 0.1}, false});
+                  set_law(cloth, {{0.1, 0.1}, false});
               }).find("knots at strains 0.1, 0.1"),
               std::string::npos);
 }
@@ -182,7 +212,7 @@ TEST(LawErrors, AreNamed)
 {
     const auto changed = [](auto change) {
         Cloth cloth = chain_cloth(3, 1, 1, 20, 1);
-        set_law(cloth.springs, {{0}, true});
+        set_law(cloth, {{0}, true});
         cloth.errors = StandardErrors{ParameterValues(4, std::vector<double>{1, kInfinity}), 0.5};
         change(cloth);
         return error_of([&] { check_cloth(cloth, "a.json"); });
@@ -215,7 +245,7 @@ TEST(LawStability, CountsTheLargestStiffnessAndBothDashpots)
     // Two particles: w^2 = 2 k / m and c = 2 (b + c) / m along the spring, h^2 w^2 + 2 h c <= 4.
     const double m = 0.2, b = 0.7, c = 0.4;
     Cloth cloth = chain_cloth(2, 1, m, 30, b);
-    set_law(cloth.springs, {{0}, true});
+    set_law(cloth, {{0}, true});
     cloth.springs.ranges[0].stiffness = {50};
     cloth.springs.isotropic_damping = {c};
     const double w2 = 2 * 50 / m, rate = 2 * (b + c) / m;
@@ -224,6 +254,21 @@ TEST(LawStability, CountsTheLargestStiffnessAndBothDashpots)
     cloth.springs.ranges[0].stiffness = {10};  // now the other is the largest
     const double softer = 4 / (rate + std::sqrt(rate * rate + 4 * 2 * 30 / m));
     EXPECT_NEAR(largest_stable_step(cloth, kEmptySpace), softer, 1e-12);
+}
+
+TEST(LawStability, CountsBendsInAllDirections)
+{
+    // Three particles with a bend alone: its matrix kappa (1, -2, 1)(1, -2, 1)^T has the eigenvalue
+    // 6 kappa, and 6 eta is that of its damping. On the flat sheet and in the worst shape alike.
+    const double m = 0.2, kappa = 5, eta = 0.03;
+    Cloth cloth = chain_cloth(3, 1, m, 0, 0, Grid{1, 3});
+    set_law(cloth, {{}, false, true});
+    cloth.bends.stiffness = {kappa};
+    cloth.bends.damping = {eta};
+    const double w2 = 6 * kappa / m, rate = 6 * eta / m;
+    const double expected = 4 / (rate + std::sqrt(rate * rate + 4 * w2));
+    EXPECT_NEAR(largest_stable_step(cloth, kEmptySpace), expected, 1e-9 * expected);
+    EXPECT_NEAR(safe_step(cloth, kEmptySpace), 0.97 * expected, 1e-9 * expected);
 }
 
 // ---- Every backend
@@ -258,7 +303,10 @@ TEST_P(LawBackends, RangesKeepBothMomentaAndIsotropicDampingOnlyTheLinearOne)
     for (const bool isotropic : {false, true}) {
         Cloth cloth = uneven_grid({5, 7, true, true, true, true});
         add_uneven_law(cloth);
-        if (!isotropic) cloth.springs.isotropic_damping.clear();
+        if (!isotropic) {
+            cloth.springs.isotropic_damping.clear();
+            for (double& eta : cloth.bends.damping) eta = 0;
+        }
         State start = shaken_state(cloth, 2);
         for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
             start.velocity[p] += cross(Vec3d{0, 2, 0}, start.position[p]);  // it turns as a whole
@@ -284,7 +332,7 @@ TEST_P(LawBackends, SpringWithTwoStiffnessesSwingsByTheDiscreteScheme)
     const double k = 40, soft = 8, m = 0.1, h = 1e-3;
     for (const auto& grid : chain_grids(2)) {
         Cloth cloth = chain_cloth(2, 1, m, k, 0, grid);
-        set_law(cloth.springs, {{0}, false});
+        set_law(cloth, {{0}, false});
         cloth.springs.ranges[0].stiffness = {soft};
         State start = flat_state(cloth);
         const Vec3d along = start.position[1] - start.position[0];
@@ -314,6 +362,7 @@ TEST(LawEnergy, IsNeverGainedAndIsKeptWithoutDamping)
     Cloth lossless = cloth;
     for (double& b : lossless.springs.damping) b = 0;
     lossless.springs.isotropic_damping.clear();
+    for (double& eta : lossless.bends.damping) eta = 0;
     const State start = shaken_state(cloth, 3);
     const auto change = [&](const Cloth& of, double h) {
         Simulation run(of, start, {}, {h, kEmptySpace, Device::reference});

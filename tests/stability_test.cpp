@@ -155,9 +155,9 @@ double stiffness_of_shape(const Cloth& cloth, const std::vector<Vec3d>& shape, d
             up[p] += d;
             down[p] -= d;
         }
-        add_spring_forces(table, up, still, force);
+        add_element_forces(table, up, still, force);
         for (Vec3d& f : force) f = -f;
-        add_spring_forces(table, down, still, force);
+        add_element_forces(table, down, still, force);
         double square = 0, along = 0;
         for (std::size_t p = 0; p < x.size(); ++p) {
             const Vec3d product = 0.5 / reach / std::sqrt(cloth.mass[p]) * force[p];
@@ -219,7 +219,7 @@ TEST(WorstSpectrum, CountsAnIsotropicDashpotOnce)
 {
     // It resists in all directions already on the flat sheet.
     Cloth cloth = uneven_grid({5, 6});
-    set_law(cloth.springs, {{}, true});
+    set_law(cloth, {{}, true});
     for (double& b : cloth.springs.damping) b = 0;
     for (double& c : cloth.springs.isotropic_damping) c = 0.3;
     const double flat = flat_spectrum(cloth).damping;

@@ -89,11 +89,13 @@ TEST_P(WideTape, GradientIsThatOfTheReference)
 TEST_P(WideTape, GradientOfALawIsThatOfTheReference)
 {
     for (const int steps : {1, 65, 500}) {
-        const Scene scene = law_scene(steps, 2);
-        // As above, with about twice as many roundings in a spring. Seen: half of it.
-        const double tolerance = 100 * 8 * kFloatEpsilon * std::sqrt(2.0 * steps);
-        const double error = gradient_error(alone(scene, 0), reference_gradient(scene));
-        EXPECT_LE(error, tolerance) << steps << " steps";
+        for (const SpringLaw& law : {manifold_law(), law_named("full")}) {
+            const Scene scene = law_scene(steps, 2, law);
+            // As above, with about twice as many roundings in a spring. Seen: half of it.
+            const double tolerance = 100 * 8 * kFloatEpsilon * std::sqrt(2.0 * steps);
+            const double error = gradient_error(alone(scene, 0), reference_gradient(scene));
+            EXPECT_LE(error, tolerance) << steps << " steps, " << law.knots.size() << " knots";
+        }
     }
 }
 
@@ -125,6 +127,19 @@ TEST_P(WideTape, GradientOfAllLanesIsTheSumOfEach)
     // Each lane is summed by itself in float, the same bits alone and in company; over lanes and
     // flushes it goes on in double, with 29 bits to spare.
     EXPECT_LE(gradient_error(together, sum), 1e-12);
+}
+
+TEST_P(WideTape, GradientOfALaneIsThatOfItsSceneAlone)
+{
+    std::map<int, Scene> lanes;
+    for (int lane = 0; lane < GetParam().width; ++lane) lanes[lane] = law_scene(100, 1 + lane);
+    const auto tape = make(lanes[0], kKeepAll);
+    tape_gradient(*tape, lanes);
+    for (const auto& [lane, scene] : lanes) {
+        Gradient gradient(scene.cloth);
+        tape->add_lane_gradient(lane, gradient.kinds);
+        expect_same_bits(gradient, alone(scene, lane));
+    }
 }
 
 TEST_P(WideTape, BitsDoNotDependOnTheLane)

@@ -46,21 +46,6 @@ Window window_around(const Motion& motion, const Clip& clip, std::size_t interva
     }
 }
 
-// Frames first .. first + count - 1; times count from the first of them.
-Rollout cut(const Rollout& rollout, std::size_t first, std::size_t count, double frame_interval)
-{
-    const std::size_t row = 3 * rollout.landmark_count();
-    const auto frames = [&](const std::vector<float>& values) {
-        if (values.empty()) return values;
-        const auto begin = values.begin() + std::ptrdiff_t(first * row);
-        return std::vector<float>(begin, begin + std::ptrdiff_t(count * row));
-    };
-    Rollout part{count, frames(rollout.position), frames(rollout.velocity),
-                 frames(rollout.acceleration), rollout.handles};
-    for (double& time : part.handles.key_time) time -= double(first) * frame_interval;
-    return part;
-}
-
 void put_frame(std::vector<float>& values, std::size_t frame, const std::vector<Vec3d>& from)
 {
     float* to = &values[3 * frame * from.size()];
@@ -110,8 +95,9 @@ Rollout ClipReader::read_observed(const Clip& clip) const
     const auto state_at = [&](std::size_t frame) {
         return resampler_->apply(window.rollout.state(window.clip_start + frame, header));
     };
-    Rollout target = cut(resampler_->apply(window.rollout, interval), window.clip_start,
-                         intervals_ + 1, interval);
+    Rollout target =
+        resampler_->apply(window.rollout.frames(window.clip_start, intervals_ + 1, interval),
+                          interval, window.rollout.state(window.clip_start, header));
     if (target.acceleration.empty()) {
         target.acceleration =
             difference_acceleration(target, resampler_->particle_count(), interval);

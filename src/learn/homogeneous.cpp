@@ -54,7 +54,7 @@ struct FamilyLogs {
         return surrogate;
     }
 
-    // All stiffnesses of a spring move together; isotropic damping stays zero.
+    // All stiffnesses of a spring move together; isotropic damping and bends stay zero.
     void descend(const Cloth& at, const ParameterGradient& gradient, double rate, int step)
     {
         std::vector<double> by_family(2 * kFamilies, 0);
@@ -62,7 +62,9 @@ struct FamilyLogs {
         for (std::size_t s = 0; s < at.springs.spring_count(); ++s) {
             const auto family = std::size_t(at.springs.family[s]);
             for (std::size_t k = 0; k < parameters.size(); ++k) {
-                if (parameters[k].is_damping()) continue;
+                if (parameters[k].is_damping() || parameters[k].kind->element != Element::spring) {
+                    continue;
+                }
                 by_family[family] += gradient.kinds[k][s] * at.springs.stiffness[s];
             }
             by_family[kFamilies + family] += gradient.kinds[1][s] * at.springs.damping[s];
