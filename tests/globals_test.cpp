@@ -154,7 +154,8 @@ Globals some_globals()
     globals.stated_length = globals.stated_width = 0.3;
     globals.length = {0.29, 0.002};
     globals.width = {0.28, std::nullopt};
-    globals.drag = globals.drag_across = {2.5, 0.1};
+    globals.drag = {2.5, 0.1};
+    globals.steadied = 0.4;
     globals.gravity = {0.2, -9.8, 0.1};
     globals.delay = {0.02, 0.001};
     globals.turn[1] = {0.01, 0.002};
@@ -166,7 +167,8 @@ TEST(Globals, ACorrectedMotionHasTheFittedSheetAirAndPaths)
 {
     const Motion motion =
         filmed(handkerchief(4, 50, 50, 0.02), 30, 0.5, {.positions_only = true}, {1});
-    const Globals globals = some_globals();
+    Globals globals = some_globals();
+    globals.steadied.reset();
     const Motion corrected = with_globals(motion, globals);
     EXPECT_EQ(corrected.header.sheet.length, 0.29);
     EXPECT_NEAR(corrected.header.rest[3].u, 0.29, 1e-12);
@@ -197,6 +199,7 @@ TEST(Globals, AreKeptInClothFiles)
     EXPECT_EQ(read.globals->turn[1].value, 0.01);
     ASSERT_EQ(read.globals->offsets.size(), 1u);
     EXPECT_EQ(read.globals->offsets[0].offset.z, 0.03);
+    EXPECT_EQ(read.globals->steadied, 0.4);
 }
 
 }  // namespace

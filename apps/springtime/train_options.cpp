@@ -102,7 +102,6 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "the full law that pay for trajectories, published otherwise. The flags among those of "
              "the cloth add single terms")
         .one_of({"auto", "published", "full"});
-<<<<<<< HEAD
     verb.add("--globals", flags.globals,
              "Fit first what the recordings of a capture share: size of the sheet, drag, tilt of "
              "gravity, delay and offsets of held points; auto: for captured motion")
@@ -111,7 +110,6 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
              "paths; can be repeated")
         .one_of({"size", "drag", "tilt", "delay", "paths"});
-=======
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
         .add_switch("--isotropic-damping", flags.terms.isotropic,
@@ -119,7 +117,6 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     verb.in(kClothGroup)
         .add_switch("--bends", flags.terms.bends,
                     "Learn bending stiffness and damping of three particles in line");
->>>>>>> recipe
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
     follow.add("--horizons", flags.horizons,
                "Seconds of the clips of the last step, one number for each part of it");
@@ -230,9 +227,6 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     if (!flags.families.empty()) options.families = families_named(flags.families);
-<<<<<<< HEAD
-    if (flags.law_name != "auto") options.law = law_named(flags.law_name);
-    if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
     if (flags.globals != "auto") options.globals = flags.globals == "all";
     for (const GlobalKind kind : kGlobalKinds) {
         const auto& fixed = flags.fixed;
@@ -240,9 +234,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
             options.fixed_globals.push_back(kind);
         }
     }
-=======
     options.law = law_of(flags);
->>>>>>> recipe
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
     options.form = flags.form == "force"  ? BalanceForm::force

@@ -19,15 +19,10 @@ struct TrainFlags {
     std::vector<double> horizons;
     std::vector<double> iterations;
     std::string loss = "distance";
-<<<<<<< HEAD
-    std::string law_name = "auto";
     std::string globals = "auto";
     std::vector<std::string> fixed;  // globals that stay as stated
-    SpringLaw law;
-=======
     std::string law = "auto";
     SpringLaw terms;  // beyond those of the law
->>>>>>> recipe
     bool log_parameters = false, plain_parameters = false;
     LearnOptions learn;
 };

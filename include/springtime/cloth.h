@@ -216,13 +216,15 @@ struct HeldOffset {
 struct Globals {
     double stated_length = 0, stated_width = 0;  // of the sheet [m]
     FittedNumber length, width;                  // [m]
-    FittedNumber drag;                           // along the sheet [1/s]
-    FittedNumber drag_across;                    // along its normal [1/s]
+    FittedNumber drag;                           // [1/s]
     Vec3d gravity{};                             // [m/s^2]
     FittedNumber tilt_x, tilt_z;                 // of gravity towards x and z [rad]
     FittedNumber delay;                          // of the cloth behind the stated paths [s]
     std::array<FittedNumber, 3> turn{};          // of stated paths: rotation vector [rad]
     std::vector<HeldOffset> offsets{};
+    // If the stated paths are noisy: held points move as one solid that does not turn, and its path
+    // is smoothed over this time to either side. [s]
+    std::optional<double> steadied{};
 };
 
 // Particles and elements with their parameters. It is constant while it runs. A surrogate is a

@@ -110,7 +110,9 @@ struct RecordingReport {
     double noise = 0, noise_rms = 0;
     std::size_t outlier_count = 0;  // in the file
     std::vector<Outlier> outliers;  // the first of them
-    double smoothing = 0;           // root mean square change of driven paths [m]
+    // Root mean square change of driven paths [m] by local quadratics through so many frames.
+    double smoothing = 0;
+    std::size_t smoothing_frames = 0;
     // Frames in which a driven point is missing and its path is a straight line; the longest run.
     std::size_t bridged = 0, longest_bridge = 0;
     std::size_t late = 0;  // frames from the start until every point has been seen

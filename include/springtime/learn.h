@@ -74,7 +74,7 @@ struct DescentOptions {
 // What Globals consist of, by the words of `--fix`.
 enum class GlobalKind : std::uint8_t {
     size,   // length and width of the sheet
-    drag,   // along and across it
+    drag,   // of the air
     tilt,   // of gravity
     delay,  // of the cloth behind the stated paths of held points
     paths,  // turn and offsets of these paths

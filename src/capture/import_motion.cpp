@@ -299,8 +299,13 @@ struct Writing {
         for (PointFrame* vectors : {&frame.position, &frame.velocity}) {
             for (Vec3d& a : *vectors) a = logs->levelled(a);
         }
+        constexpr double kStep = 1e-3;  // [s]
         for (std::size_t d = 0; d < report.driven.size(); ++d) {
-            frame.position[std::size_t(report.driven[d])] = logs->place(t, d, time);
+            const auto landmark = std::size_t(report.driven[d]);
+            frame.position[landmark] = logs->place(t, d, time);
+            if (frame.velocity.empty()) continue;
+            frame.velocity[landmark] =
+                (0.5 / kStep) * (logs->place(t, d, time + kStep) - logs->place(t, d, time - kStep));
         }
     }
 
@@ -335,7 +340,7 @@ struct Writing {
             }
             if (first + piece.frame_count == plan.frame_count) {
                 piece.handles = held.handles(
-                    plan.interval, options.smooth_handles,
+                    plan.interval, options.smooth_handles, noisy_path(report.header.sheet),
                     [&](int landmark) { return layout.label(landmark); }, recording);
             }
             return piece;

@@ -111,8 +111,10 @@ Result recording_result(const ImportReport& report, const RecordingReport& recor
     add_count(result, "outlier_count", recording.outlier_count,
               report.outliers_kept ? "outliers: kept" : "outliers: gaps now");
     result.add("smoothing", recording.smoothing, "m")
-        .label("driven paths smoothed by quadratics through five frames, rms change")
+        .label(fmt::format("driven paths smoothed by quadratics through {} frames, rms change",
+                           recording.smoothing_frames))
         .unless_zero();
+    result.add("smoothing_frames", recording.smoothing_frames).data_only();
     add_count(result, "bridged", recording.bridged,
               "times that a driven point is missing: its path goes straight through");
     add_count(result, "longest_bridge", recording.longest_bridge, "frames of the longest such gap");

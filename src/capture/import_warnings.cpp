@@ -22,12 +22,12 @@ std::string short_time(double time, double interval)
 }
 
 // Paths of driven points that are not known well.
-void warn_of_paths(const RecordingReport& recording, double side,
+void warn_of_paths(const RecordingReport& recording, double side, double noisy,
                    std::vector<std::string>& warnings)
 {
-    constexpr double kSmoothed = 0.01, kResidual = 0.1;  // of the side
-    constexpr double kUnsure = 0.05;                     // [s]
-    if (recording.smoothing > kSmoothed * side) {
+    constexpr double kResidual = 0.1;  // of the side
+    constexpr double kUnsure = 0.05;   // [s]
+    if (recording.smoothing > noisy) {
         warnings.push_back(fmt::format(
             "{}: smoothing moves driven points by {:.2g} mm (rms), so where they were is not "
             "known better; track them more closely, or give the path of what holds them with "
@@ -49,6 +49,11 @@ void warn_of_paths(const RecordingReport& recording, double side,
 }
 
 }  // namespace
+
+double noisy_path(const Sheet& sheet)
+{
+    return 0.01 * std::sqrt(sheet.length * sheet.width);
+}
 
 void add_warnings(ImportReport& report)
 {
@@ -79,7 +84,7 @@ void add_warnings(ImportReport& report)
                 "through; leave that out with `from` and `until`, or cut the recording there",
                 recording.source, double(recording.longest_bridge) * interval));
         }
-        warn_of_paths(recording, side, report.warnings);
+        warn_of_paths(recording, side, noisy_path(report.header.sheet), report.warnings);
         if (recording.pin_motion > 0.02 * side) {
             warn(fmt::format(
                 "{}: pinned points move by {:.3g} m (rms); if they were moved, name them with "

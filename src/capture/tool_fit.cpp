@@ -75,10 +75,11 @@ struct Paths {
 
     Paths(const PoseLog& log, const HeldTracks& track, double delay)
     {
-        const std::size_t held = track.seen.front().size();
+        constexpr std::size_t kEnough = 400;  // frames, for a start
+        const std::size_t held = track.seen.front().size(), step = 1 + track.seen.size() / kEnough;
         for (std::size_t h = 0; h < held; ++h) {
             PointFrame path, place;
-            for (std::size_t f = 0; f < track.seen.size(); ++f) {
+            for (std::size_t f = 0; f < track.seen.size(); f += step) {
                 if (!is_seen(track.seen[f][h])) continue;
                 path.push_back(track.seen[f][h]);
                 place.push_back(log.place(h, track.time[f] - delay, {}));

@@ -14,10 +14,8 @@ struct NamedNumber {
     FittedNumber Globals::*member;
 };
 constexpr NamedNumber kNumbers[] = {
-    {"length", &Globals::length},           {"width", &Globals::width},
-    {"drag", &Globals::drag},               {"drag_across", &Globals::drag_across},
-    {"tilt_x", &Globals::tilt_x},           {"tilt_z", &Globals::tilt_z},
-    {"delay", &Globals::delay},
+    {"length", &Globals::length}, {"width", &Globals::width},   {"drag", &Globals::drag},
+    {"tilt_x", &Globals::tilt_x}, {"tilt_z", &Globals::tilt_z}, {"delay", &Globals::delay},
 };
 
 std::string vector_text(const Vec3d& a)
@@ -65,7 +63,9 @@ std::string globals_text(const Globals& globals)
             "{}\n      {{\"landmark\": {}, \"offset\": {}, \"error\": {}}}", i > 0 ? "," : "",
             held.landmark, vector_text(held.offset), vector_text(held.error));
     }
-    return text + "]\n  }";
+    text += "]";
+    if (globals.steadied) text += fmt::format(",\n    \"steadied\": {}", *globals.steadied);
+    return text + "\n  }";
 }
 
 Globals read_globals(const JsonNode& node)
@@ -85,6 +85,7 @@ Globals read_globals(const JsonNode& node)
             {held["landmark"].integer(0, std::numeric_limits<int>::max()),
              read_vector(held["offset"]), read_vector(held["error"])});
     }
+    if (node.has("steadied")) globals.steadied = node["steadied"].positive();
     return globals;
 }
 

@@ -69,6 +69,7 @@ GlobalModel::GlobalModel(const Motion& motion, const GlobalsOptions& options)
         add({"tilt z", 0, kTiltSpread, 0.005, 0.05});
     }
     if (fits(GlobalKind::delay) && !held_.empty()) add({"delay", 0, kDelaySpread, 0.004, 0.05});
+    can_steady_ = fits(GlobalKind::paths) && !held_.empty();
     if (fits(GlobalKind::paths)) {
         for (int axis = 0; axis < 3 && !held_.empty(); ++axis) {
             add({std::string("turn ") + kAxisNames[axis], 0, kTurnSpread, 0.005, 0.05});
@@ -120,7 +121,9 @@ Globals GlobalModel::globals(const std::vector<double>& values,
         if (number.error) number.error = value * *number.error;
         return FittedNumber{value, number.error};
     };
+    constexpr double kSteadySeconds = 0.4;  // at most that is between turns of a swing
     Globals globals;
+    if (steady_) globals.steadied = kSteadySeconds;
     globals.stated_length = header_.sheet.length;
     globals.stated_width = header_.sheet.width;
     globals.length = scaled(of("length", 0), header_.sheet.length);
@@ -128,7 +131,6 @@ Globals GlobalModel::globals(const std::vector<double>& values,
     const double drag = header_.environment.drag;
     globals.drag = index_of("drag") < unknowns_.size() ? scaled(of("drag", 0), 1)
                                                        : FittedNumber{drag, std::nullopt};
-    globals.drag_across = globals.drag;
     globals.tilt_x = of("tilt x", 0);
     globals.tilt_z = of("tilt z", 0);
     const Vec3d gravity = header_.environment.gravity;

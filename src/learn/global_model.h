@@ -21,6 +21,9 @@ class GlobalModel {
     };
     const std::vector<Unknown>& unknowns() const { return unknowns_; }
     std::vector<double> start() const;
+    // Whether held paths are steadied (Globals::steadied).
+    void set_steady(bool steady) { steady_ = steady; }
+    bool can_steady() const { return can_steady_; }
 
     // `errors` are standard errors of the unknowns, or empty.
     Globals globals(const std::vector<double>& values, const std::vector<double>& errors = {}) const;
@@ -37,6 +40,7 @@ class GlobalModel {
     GridOptions grid_;
     std::vector<int> held_;  // landmarks that move on stated paths
     std::vector<Unknown> unknowns_;
+    bool steady_ = false, can_steady_ = false;
 };
 
 }  // namespace springtime

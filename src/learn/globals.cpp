@@ -45,6 +45,8 @@ class GlobalFitter {
     double scale_of(const VectorXd& residuals) const;
     double objective(const Point& point) const;
     MatrixXd jacobian(const Point& point) const;
+    void descend(Point& point, int rounds);
+    void choose_paths(Point& point);
     bool improve(Point& point);
     bool refine(Point& point) const;
     std::vector<double> stepped(const Point& point, const VectorXd& step) const;
@@ -216,9 +218,40 @@ std::vector<double> GlobalFitter::standard_errors(const Point& point)
     return errors;
 }
 
+void GlobalFitter::descend(Point& point, int rounds)
+{
+    constexpr int kIterations = 4, kRefinements = 2;
+    for (int round = 0; round < rounds; ++round) {
+        scale_ = scale_of(point.residuals);
+        for (int i = 0; i < kIterations; ++i) {
+            progress_.report({"fit globals", double(round * kIterations + i),
+                              double(rounds * kIterations), "iterations", {}});
+            ++iterations_;
+            if (!improve(point)) break;
+            for (int r = 0; r < kRefinements && refine(point); ++r) {}
+        }
+    }
+}
+
+// Paths that a tracker saw are noisy, and those of a log are not: what follows the recordings
+// better is kept.
+void GlobalFitter::choose_paths(Point& point)
+{
+    if (!model_.can_steady()) return;
+    model_.set_steady(true);
+    std::optional<Point> other = at(point.values);
+    if (other) descend(*other, 1);
+    scale_ = scale_of(point.residuals);
+    if (other && objective(*other) < objective(point) - kGain) {
+        point = std::move(*other);
+    } else {
+        model_.set_steady(false);
+    }
+}
+
 GlobalsFit GlobalFitter::fit()
 {
-    constexpr int kRounds = 3, kIterations = 4, kRefinements = 2;
+    constexpr int kRounds = 3;
     std::optional<Point> point = at(values_);
     if (!point) {
         throw Failure(
@@ -227,16 +260,8 @@ GlobalsFit GlobalFitter::fit()
     }
     GlobalsFit result;
     result.stated_error = run_.frame_error(point->residuals);
-    for (int round = 0; round < kRounds; ++round) {
-        scale_ = scale_of(point->residuals);
-        for (int i = 0; i < kIterations; ++i) {
-            progress_.report({"fit globals", double(round * kIterations + i),
-                              double(kRounds * kIterations), "iterations", {}});
-            ++iterations_;
-            if (!improve(*point)) break;
-            for (int r = 0; r < kRefinements && refine(*point); ++r) {}
-        }
-    }
+    descend(*point, kRounds);
+    choose_paths(*point);
     scale_ = scale_of(point->residuals);
     result.globals = model_.globals(point->values, standard_errors(*point));
     result.cloth = model_.cloth(point->values);
@@ -275,6 +300,7 @@ std::string describe(const Globals& globals)
         globals.stated_width, text_of(globals.drag, 2), degrees(globals.tilt_x),
         degrees(globals.tilt_z));
     if (globals.offsets.empty()) return text;
+    if (globals.steadied) text += "; noisy paths of held points steadied";
     text += fmt::format("; held points {} s behind their paths", text_of(globals.delay, 2));
     for (const HeldOffset& held : globals.offsets) {
         text += fmt::format("; landmark {} beside its path by ({:.1f}, {:.1f}, {:.1f}) mm",

@@ -1,6 +1,9 @@
-#include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
 
+#include "motion/steady.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
 
@@ -30,6 +33,7 @@ Vec3d offset_of(const Globals& globals, int landmark)
 void correct(Handles& handles, const Globals& globals)
 {
     if (!handles.moving()) return;
+    if (globals.steadied) steady(handles, *globals.steadied);
     const std::size_t count = handles.particles.size(), keys = handles.key_time.size();
     const Vec3d turn{globals.turn[0].value, globals.turn[1].value, globals.turn[2].value};
     for (double& time : handles.key_time) time += globals.delay.value;
@@ -45,6 +49,40 @@ void correct(Handles& handles, const Globals& globals)
         }
     }
 }
+
+// The paths of every recording, corrected once.
+class CorrectedHandles {
+  public:
+    CorrectedHandles(const Motion& motion, const Globals& globals)
+        : read_(motion.read), interval_(motion.header.frame_interval()), globals_(globals)
+    {
+    }
+
+    // As seen from a frame of the recording.
+    Handles at(std::size_t rollout, std::size_t frame)
+    {
+        Handles handles = whole(rollout);
+        for (double& time : handles.key_time) time -= double(frame) * interval_;
+        return handles;
+    }
+
+  private:
+    Handles whole(std::size_t rollout)
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = known_.find(rollout);
+        if (found != known_.end()) return found->second;
+        Handles handles = read_(rollout, 0, 1).handles;
+        correct(handles, globals_);
+        return known_[rollout] = handles;
+    }
+
+    std::function<Rollout(std::size_t, std::size_t, std::size_t)> read_;
+    double interval_;
+    Globals globals_;
+    std::mutex mutex_;
+    std::map<std::size_t, Handles> known_;
+};
 
 void check_stated_size(const Sheet& sheet, const Globals& globals)
 {
@@ -73,10 +111,11 @@ Motion with_globals(const Motion& motion, const Globals& globals)
     header.environment.gravity = globals.gravity;
     header.environment.drag = globals.drag.value;
     header.globals = globals;
-    result.read = [read = motion.read, globals](std::size_t rollout, std::size_t first,
+    const auto handles = std::make_shared<CorrectedHandles>(motion, globals);
+    result.read = [read = motion.read, handles](std::size_t rollout, std::size_t first,
                                                 std::size_t count) {
         Rollout frames = read(rollout, first, count);
-        correct(frames.handles, globals);
+        frames.handles = handles->at(rollout, first);
         return frames;
     };
     return result;
