@@ -44,6 +44,7 @@ class Recipe {
     void open_store();
     bool asks_for_globals() const;
     void fit_globals_first();
+    void use_globals();
     void choose_grid();
     void choose_grid(const Grid& finer);
     void solve();
@@ -118,12 +119,32 @@ void Recipe::fit_globals_first()
                                progress_)
                        .globals;
     }
-    if (!globals_) return;
-    note(describe(*globals_));
-    learned_.summary += describe(*globals_) + "\n";
+    if (globals_) use_globals();
+}
+
+// Unless a homogeneous network follows the recordings that were left out better without them.
+void Recipe::use_globals()
+{
     trivial();  // of the motion as stated
-    motion_ = with_globals(motion_, *globals_);
+    const Motion stated = motion_;
     set_.reset();
+    motion_ = with_globals(stated, *globals_);
+    const Cloth homogeneous = fit_homogeneous(
+        training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
+    const double error = training_set().validation_error(homogeneous).mean;
+    std::string text = describe(*globals_);
+    if (!(error < as_stated_->error.mean)) {
+        text = fmt::format(
+            "everything stays as stated, because a homogeneous network follows the validation motion "
+            "to {:.3g} m with and to {:.3g} m without this: {}",
+            error, as_stated_->error.mean, text);
+        set_.reset();
+        motion_ = stated;
+        set_ = std::make_unique<TrainingSet>(motion_, train_);
+        as_stated_.reset();
+    }
+    note(text);
+    learned_.summary += text + "\n";
 }
 
 const TrainingSet& Recipe::training_set()
