@@ -77,17 +77,33 @@ CaptureRun::CaptureRun(const Motion& motion, Device device)
         for (const int held : rollout.handles.particles) free[std::size_t(held)] = false;
         for (std::size_t f = 0; f < rollout.frame_count; ++f) {
             for (std::size_t l = 0; l < free.size(); ++l) {
-                if (free[l] && rollout.seen(f, l)) seen_.push_back({r, f, l});
+                if (free[l] && rollout.seen(f, l)) all_.push_back({r, f, l});
             }
         }
         positions_.push_back(rollout.position);
         free_count_ = std::max(free_count_, double(std::count(free.begin(), free.end(), true)));
     }
+    seen_ = all_;
     if (seen_.empty()) {
         throw Error(
             "globals: no recording shows a landmark that is free; give motion in which not all are "
             "held or missing");
     }
+}
+
+void CaptureRun::set_horizon(double seconds)
+{
+    horizon_ = std::size_t(seconds / motion_.header.frame_interval()) + 2;
+    seen_.clear();
+    for (const Seen& seen : all_) {
+        if (seen.frame < horizon_) seen_.push_back(seen);
+    }
+}
+
+double CaptureRun::longest() const
+{
+    return double(*std::max_element(motion_.frame_counts.begin(), motion_.frame_counts.end())) *
+           motion_.header.frame_interval();
 }
 
 double CaptureRun::correlated() const
@@ -134,7 +150,7 @@ bool CaptureRun::run_batch(const Inputs& inputs, int substeps, std::size_t first
     for (std::size_t lane = 0; lane < states.size(); ++lane) {
         stepper->load(int(lane), states[lane], inputs.handles[lane]);
         predicted[first + lane].resize(positions_[first + lane].size());
-        frames = std::max(frames, motion_.frame_counts[first + lane]);
+        frames = std::max(frames, frames_of(first + lane));
     }
     const double limit = largest_speed(inputs.cloth.sheet, inputs.options.dt);
     for (std::size_t f = 0; f < frames; ++f) {
@@ -143,7 +159,7 @@ bool CaptureRun::run_batch(const Inputs& inputs, int substeps, std::size_t first
             if (store_checked(*stepper, states, limit)) return false;
         }
         for (std::size_t lane = 0; lane < states.size(); ++lane) {
-            if (f >= motion_.frame_counts[first + lane]) continue;
+            if (f >= frames_of(first + lane)) continue;
             const std::vector<Vec3d> landmarks = map.apply(states[lane].position);
             double* to = &predicted[first + lane][3 * f * landmarks.size()];
             for (const Vec3d& x : landmarks) {
@@ -192,7 +208,7 @@ void CaptureRun::add_gradient(const GlobalModel& model, const std::vector<double
     const int stride = motion_.header.stride * substeps;
     std::size_t frames = 0;
     for (std::size_t lane = 0; lane < count; ++lane) {
-        frames = std::max(frames, motion_.frame_counts[first + lane]);
+        frames = std::max(frames, frames_of(first + lane));
     }
     const int steps = int(frames - 1) * stride;
     tape->set_parameters(parameters_of(now.cloth));
@@ -207,7 +223,7 @@ void CaptureRun::add_gradient(const GlobalModel& model, const std::vector<double
     for (std::size_t f = frames; f-- > 0;) {
         std::fill(adjoint.begin(), adjoint.end(), Real(0));
         for (std::size_t lane = 0; lane < count; ++lane) {
-            if (f >= motion_.frame_counts[first + lane]) continue;
+            if (f >= frames_of(first + lane)) continue;
             for (std::size_t i = 0; i < 3 * landmarks; ++i) {
                 adjoint[i * width + lane] =
                     Real(by_position[first + lane][3 * landmarks * f + i]);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -17,7 +19,10 @@ class CaptureRun {
     CaptureRun(const Motion& motion, Device device);
 
     const Motion& motion() const { return motion_; }
-    std::size_t seen_count() const { return seen_.size(); }  // free landmarks in all frames
+    // Only so much of each recording counts, from its first frame on. [s]
+    void set_horizon(double seconds);
+    double longest() const;                                  // recording [s]
+    std::size_t seen_count() const { return seen_.size(); }  // free landmarks in frames that count
     // Residuals of landmarks and frames next to each other go together: what noise there is, a
     // tracker has in common over most of the cloth and some tenths of a second. How many do.
     double correlated() const;
@@ -56,9 +61,15 @@ class CaptureRun {
                       const std::vector<std::vector<double>>& by_position, std::size_t first,
                       std::size_t count, Eigen::VectorXd& gradient) const;
 
+    std::size_t frames_of(std::size_t rollout) const
+    {
+        return std::min(motion_.frame_counts[rollout], horizon_);
+    }
+
     Motion motion_;
     Device device_;
-    std::vector<Seen> seen_;
+    std::size_t horizon_ = SIZE_MAX;  // frames of a recording that count
+    std::vector<Seen> all_, seen_;    // of whole recordings, and those that count
     std::vector<std::vector<float>> positions_;  // by recording, as observed
     double free_count_ = 0;
 };

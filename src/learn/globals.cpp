@@ -45,7 +45,8 @@ class GlobalFitter {
     double scale_of(const VectorXd& residuals) const;
     double objective(const Point& point) const;
     MatrixXd jacobian(const Point& point) const;
-    void descend(Point& point, int rounds);
+    void descend(Point& point);
+    void descend_with_growing_horizons(Point& point);
     void choose_paths(Point& point);
     bool improve(Point& point);
     bool refine(Point& point) const;
@@ -63,7 +64,7 @@ class GlobalFitter {
     double scale_ = 1, damping_ = 1e-3;
     MatrixXd matrix_;
     VectorXd gradient_;
-    int iterations_ = 0;
+    int iterations_ = 0, expected_ = 1;
 };
 
 std::optional<GlobalFitter::Point> GlobalFitter::at(const std::vector<double>& values) const
@@ -218,18 +219,33 @@ std::vector<double> GlobalFitter::standard_errors(const Point& point)
     return errors;
 }
 
-void GlobalFitter::descend(Point& point, int rounds)
+void GlobalFitter::descend(Point& point)
 {
-    constexpr int kIterations = 4, kRefinements = 2;
-    for (int round = 0; round < rounds; ++round) {
-        scale_ = scale_of(point.residuals);
-        for (int i = 0; i < kIterations; ++i) {
-            progress_.report({"fit globals", double(round * kIterations + i),
-                              double(rounds * kIterations), "iterations", {}});
-            ++iterations_;
-            if (!improve(point)) break;
-            for (int r = 0; r < kRefinements && refine(point); ++r) {}
-        }
+    constexpr int kIterations = 5, kRefinements = 2;
+    scale_ = scale_of(point.residuals);
+    for (int i = 0; i < kIterations; ++i) {
+        progress_.report({"fit globals", double(iterations_), double(expected_), "iterations", {}});
+        ++iterations_;
+        if (!improve(point)) break;
+        for (int r = 0; r < kRefinements && refine(point); ++r) {}
+    }
+}
+
+// Cloth is chaotic: a fit to whole recordings would stay where it begins. So the horizon grows.
+void GlobalFitter::descend_with_growing_horizons(Point& point)
+{
+    constexpr double kFirst = 0.6, kGrowth = 2;  // [s]
+    constexpr int kWhole = 2;                    // rounds on whole recordings
+    std::vector<double> horizons;
+    for (double seconds = kFirst; seconds < run_.longest(); seconds *= kGrowth) {
+        horizons.push_back(seconds);
+    }
+    horizons.insert(horizons.end(), kWhole, run_.longest());
+    expected_ = 5 * int(horizons.size());
+    for (const double seconds : horizons) {
+        run_.set_horizon(seconds);
+        if (auto here = at(point.values)) point = std::move(*here);
+        descend(point);
     }
 }
 
@@ -240,7 +256,7 @@ void GlobalFitter::choose_paths(Point& point)
     if (!model_.can_steady()) return;
     model_.set_steady(true);
     std::optional<Point> other = at(point.values);
-    if (other) descend(*other, 1);
+    if (other) descend(*other);
     scale_ = scale_of(point.residuals);
     if (other && objective(*other) < objective(point) - kGain) {
         point = std::move(*other);
@@ -251,7 +267,6 @@ void GlobalFitter::choose_paths(Point& point)
 
 GlobalsFit GlobalFitter::fit()
 {
-    constexpr int kRounds = 3;
     std::optional<Point> point = at(values_);
     if (!point) {
         throw Failure(
@@ -260,7 +275,7 @@ GlobalsFit GlobalFitter::fit()
     }
     GlobalsFit result;
     result.stated_error = run_.frame_error(point->residuals);
-    descend(*point, kRounds);
+    descend_with_growing_horizons(*point);
     choose_paths(*point);
     scale_ = scale_of(point->residuals);
     result.globals = model_.globals(point->values, standard_errors(*point));
