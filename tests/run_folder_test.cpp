@@ -528,53 +528,6 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
         {with(31, bits(-Limits::infinity())), "best of parameter 1 is -inf for element 0"},
     };
     for (const auto& [bytes, fault] : cases) {
-        write_bytes(b, bytes);
-        expect_same(read(), small_state(1));
-        EXPECT_EQ(remarks, std::vector{b.string() + ": " + fault +
-                                       "; checkpoint-a.bin of iteration 1 is used instead"});
-    }
-    fs::remove(b);
-    fs::create_directory(b);
-    expect_same(read(), small_state(1));
-    EXPECT_EQ(
-        remarks,
-        std::vector{b.string() +
-                    ": is not a plain file; checkpoint-a.bin of iteration 1 is used instead"});
-}
-
-// A right checksum around contents that no run could have written.
-TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
-{
-    run.write_checkpoint(small_state(1));
-    run.write_checkpoint(small_state(2));
-    const std::string content = bytes_of(b).substr(kHeaderBytes);
-    const auto with = [&](std::size_t place, std::uint64_t value) {
-        return std::string(content).replace(place * kWord, kWord, word(value));
-    };
-    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
-    const std::uint64_t huge = ~std::uint64_t(0);
-    // Words: iteration, best iteration, three scalars, 2 parameters, 2 values of each, then the
-    // arrays: parameters, mean, square, best.
-    const std::string cases[][2] = {
-        {"", "0 bytes after the header, but a state has 48 or more, in words of 8"},
-        {content.substr(0, 47),
-         "47 bytes after the header, but a state has 48 or more, in words "
-         "of 8"},
-        {content + "x", "193 bytes after the header, but a state has 48 or more, in words of 8"},
-        {with(0, huge), "iteration is 18446744073709551615, more than any run has"},
-        {with(1, 1ull << 31), "best_iteration is 2147483648, more than any run has"},
-        {with(1, 3), "best_iteration 3 is not between 0 and iteration 2"},
-        {with(3, bits(Limits::infinity())), "damping_scale is inf"},
-        {with(5, huge), "18446744073709551615 parameters, but only 18 words follow"},
-        {with(5, 0), "4 arrays of 0 values, but 18 words follow"},
-        {content.substr(0, 40) + word(0), "parameters is empty"},
-        {with(6, huge), "18446744073709551615 values of parameter 0, but only 17 words follow"},
-        {with(7, 1), "4 arrays of 3 values, but 16 words follow"},
-        {content + word(0), "4 arrays of 4 values, but 17 words follow"},
-        {with(9, bits(Limits::quiet_NaN())), "parameters of parameter 0 is nan for element 1"},
-        {with(22, bits(-Limits::infinity())), "best of parameter 1 is -inf for element 0"},
-    };
-    for (const auto& [bytes, fault] : cases) {
         write_bytes(b, checkpoint_around(bytes));
         expect_same(read(), small_state(1));
         EXPECT_EQ(remarks, std::vector{b.string() + ": " + fault +

@@ -135,8 +135,7 @@ TEST(TrajectoryLoss, IsTheMeanOverFramesOfTheRootMeanSquare)
     // Nothing moves in empty space; the targets are off by 3 and 4 m, then by 1 m, then missing.
     const Cloth cloth = chain_cloth(2, 1, 2, 8, 1);
     Trajectory clip;
-    clip.start = State(2);
-    clip.start.position = {{0, 0, 0}, {1, 0, 0}};
+    clip.start = {0, {{0, 0, 0}, {1, 0, 0}}, {{}, {}}};
     clip.frame_count = 4;
     clip.free = {1, 1};
     append_vectors(clip.position, {{0, 3, 0}, {1, 0, 4}, {0, 1, 0}, {1, 1, 0}});
