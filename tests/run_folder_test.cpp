@@ -55,9 +55,9 @@ void expect_same(const TrainState& a, const TrainState& b)
                         s.best_validation.value_or(-1)});
     };
     EXPECT_EQ(scalars(a), scalars(b));
-    for (const auto array : {&TrainState::parameters, &TrainState::mean, &TrainState::square,
-                             &TrainState::best, &TrainState::level_mean, &TrainState::level_square,
-                             &TrainState::average}) {
+    for (const auto array :
+         {&TrainState::parameters, &TrainState::mean, &TrainState::square, &TrainState::best,
+          &TrainState::level_mean, &TrainState::level_square, &TrainState::average}) {
         ASSERT_EQ((a.*array).size(), (b.*array).size());
         for (std::size_t kind = 0; kind < (a.*array).size(); ++kind) {
             EXPECT_EQ(bits_of((a.*array)[kind]), bits_of((b.*array)[kind]));

@@ -17,8 +17,8 @@ namespace {
 
 // ---- The loss ----
 
-// Two clips of an uneven 5 x 6 sheet in the wind, seen at the landmarks of another grid. The second is
-// shorter, and some landmarks are missing.
+// Two clips of an uneven 5 x 6 sheet in the wind, seen at the landmarks of another grid. The second
+// is shorter, and some landmarks are missing.
 struct Windy {
     Scene scene = law_scene(12, 1);
     std::vector<Trajectory> clips;
@@ -75,7 +75,10 @@ struct Windy {
 
 std::vector<TrajectoryLoss> all_losses()
 {
-    return {{.floor = 1e-3}, {.floor = 100}, {.floor = 0, .width = 0.15}, {.floor = 0, .squares = true}};
+    return {{.floor = 1e-3},
+            {.floor = 100},
+            {.floor = 0, .width = 0.15},
+            {.floor = 0, .squares = true}};
 }
 
 TEST(TrajectoryLoss, HasTheGradientOfCentralDifferences)
@@ -349,9 +352,8 @@ TEST(Validation, IsThatOfEvaluateOnWholeRollouts)
         const TrainingSet set(patchwork_motion(), options);
         const Cloth cloth = make_surrogate(set.motion.header, options.grid, 45, 0.9);
         const ValidationError error = set.validation_error(cloth);
-        const MotionError expected =
-            surrogate_error(cloth, select_rollouts(set.motion, set.split.validation),
-                            Device::automatic, 1);
+        const MotionError expected = surrogate_error(
+            cloth, select_rollouts(set.motion, set.split.validation), Device::automatic, 1);
         ASSERT_EQ(error.by_rollout.size(), 3u);
         EXPECT_NEAR(error.mean, expected.mean, 1e-4 * expected.mean);  // in float, by other kernels
         for (std::size_t i = 0; i < 3; ++i) {
@@ -426,8 +428,10 @@ TEST(Learn, WhatLosesToNothingMovesIsRefusedAndLeavesNoCloth)
         result.position.clear();
         result.velocity.clear();
         for (std::size_t f = 0; f < count; ++f) {
-            for (const float x : still.position) result.position.push_back(x + float(f + first == 0 ? 0 : 0.01 * random.normal()));
-            for (std::size_t i = 0; i < still.position.size(); ++i) result.velocity.push_back(float(3 * random.normal()));
+            for (const float x : still.position)
+                result.position.push_back(x + float(f + first == 0 ? 0 : 0.01 * random.normal()));
+            for (std::size_t i = 0; i < still.position.size(); ++i)
+                result.velocity.push_back(float(3 * random.normal()));
         }
         result.acceleration = result.velocity;
         return result;

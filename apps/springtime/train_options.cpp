@@ -87,7 +87,8 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
         loss.add(flag, values, text).one_or_two().shows(otherwise);
     };
     verb.add("--method", flags.method,
-             "linear: solve for all springs at once; trajectory: descend through the simulator, from "
+             "linear: solve for all springs at once; trajectory: descend through the simulator, "
+             "from "
              "one value per family to one per spring; auto: solve, and descend unless that follows "
              "the motion exactly; gradient: descend on forces of short clips, as published")
         .one_of({"auto", "linear", "trajectory", "gradient"});
@@ -96,11 +97,12 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "many particles; for captured motion a grid twice as fine where that does clearly "
              "better");
     add_families(verb, flags.families);
-    verb.add("--law", flags.law,
-             "What springs can do: published, a stiffness and a damping each; full, compression "
-             "apart, isotropic damping and bending of three particles in line; auto: the parts of "
-             "the full law that pay for trajectories, published otherwise. The flags among those of "
-             "the cloth add single terms")
+    verb.add(
+            "--law", flags.law,
+            "What springs can do: published, a stiffness and a damping each; full, compression "
+            "apart, isotropic damping and bending of three particles in line; auto: the parts of "
+            "the full law that pay for trajectories, published otherwise. The flags among those of "
+            "the cloth add single terms")
         .one_of({"auto", "published", "full"});
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)

@@ -36,7 +36,8 @@ constexpr std::array<StoredField<ParameterValues>, 4> kArrays{{
     {"square", &TrainState::square},
     {"best", &TrainState::best},
 }};
-// Of descents on trajectories alone; empty otherwise. Those of levels have a value for every family.
+// Of descents on trajectories alone; empty otherwise. Those of levels have a value for every
+// family.
 constexpr std::array<StoredField<ParameterValues>, 3> kTrajectoryArrays{{
     {"level_mean", &TrainState::level_mean},
     {"level_square", &TrainState::level_square},
@@ -49,8 +50,8 @@ constexpr std::string_view kMagic = "springtime-state";
 constexpr std::uint64_t kCheckpointVersion = 4;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
-// Iteration, best iteration, the scalars and the best validation come first; then for every field how
-// many arrays it has, how many values each of them has, and the values.
+// Iteration, best iteration, the scalars and the best validation come first; then for every field
+// how many arrays it has, how many values each of them has, and the values.
 constexpr std::size_t kFixedBytes =
     (3 + kScalars.size() + kArrays.size() + kTrajectoryArrays.size()) * kWordBytes;
 

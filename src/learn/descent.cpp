@@ -56,8 +56,8 @@ std::vector<ParameterBounds> range_of(const std::vector<Parameter>& parameters,
     return bounds;
 }
 
-// Some sixteen chaotic rollouts tell errors apart to about this factor. Within it, the later iteration
-// is taken: the rate falls, and what it averages over is steadier.
+// Some sixteen chaotic rollouts tell errors apart to about this factor. Within it, the later
+// iteration is taken: the rate falls, and what it averages over is steadier.
 constexpr double kHardlyWorse = 1.05;
 
 // The step that the bounds of parameters are made for. Where steps are cut as needed, descents may

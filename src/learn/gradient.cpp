@@ -157,8 +157,8 @@ void BatchGradient::follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tape
             results[i].gradient = ParameterGradient(surrogate_).kinds;
             gradients.push_back(&results[i].gradient);
         }
-        const auto found = springtime::follow<Real>(tape, map, lanes, loss, stride_ * taped_substeps_,
-                                                    speed_limit, gradients);
+        const auto found = springtime::follow<Real>(
+            tape, map, lanes, loss, stride_ * taped_substeps_, speed_limit, gradients);
         for (std::size_t i = begin; i < end; ++i) results[i].result = found[i - begin];
     });
 }

@@ -144,13 +144,11 @@ void LogParameters::descend(TrainState& state, ParameterValues gradient,
             for (const std::size_t e : families_[k][f].members) level_gradient[f] += gradient[k][e];
         }
         adam_step(level, level_gradient, state.level_mean[k], state.level_square[k],
-                  options.level_rate * rate, step,
-                  kSquareDecay);
+                  options.level_rate * rate, step, kSquareDecay);
         if (options.deviate) {
             std::vector<double> smoothed = gradient[k];
             for (int pass = 0; pass < options.smoothing; ++pass) smooth(smoothed, neighbours_[k]);
-            adam_step(logs, smoothed, state.mean[k], state.square[k], rate, step,
-                      kSquareDecay);
+            adam_step(logs, smoothed, state.mean[k], state.square[k], rate, step, kSquareDecay);
         }
         for (std::size_t f = 0; f < families_[k].size(); ++f) {
             for (const std::size_t e : families_[k][f].members) logs[e] += level[f];

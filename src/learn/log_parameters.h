@@ -7,16 +7,16 @@
 
 namespace springtime {
 
-// Neighbours of equal elements, one cell away: along the rows, then along the columns. An element at
-// an edge is its own neighbour there.
+// Neighbours of equal elements, one cell away: along the rows, then along the columns. An element
+// at an edge is its own neighbour there.
 struct ElementNeighbours {
     std::vector<std::array<std::size_t, 2>> along_rows, along_columns;
 };
 
-// The learned parameters of a cloth as logarithms, which keeps them positive. Every logarithm is the
-// level of its family plus a deviation of its own element, and both descend: the level quickly,
-// because its gradient is the sum of all, and the deviations each at its own pace. The sum is what is
-// stored. Explicit steps bound it from above.
+// The learned parameters of a cloth as logarithms, which keeps them positive. Every logarithm is
+// the level of its family plus a deviation of its own element, and both descend: the level quickly,
+// because its gradient is the sum of all, and the deviations each at its own pace. The sum is what
+// is stored. Explicit steps bound it from above.
 class LogParameters {
   public:
     // Bounds hold for steps of `dt` and the lighter end of every element.
@@ -39,7 +39,8 @@ class LogParameters {
     std::vector<std::vector<ElementFamily>> families_;  // by parameter
     std::vector<ElementNeighbours> neighbours_;         // by parameter
     ParameterValues bounds_;                            // of the logarithms
-    std::vector<std::size_t> straight_;  // structural springs, whose ranges are tied where it is lean
+    std::vector<std::size_t>
+        straight_;  // structural springs, whose ranges are tied where it is lean
 };
 
 // What stands for the logarithm of zero: e^-100 is less than any parameter.

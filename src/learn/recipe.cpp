@@ -122,8 +122,8 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth = fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed),
-                                      progress_);
+        Cloth cloth =
+            fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed), progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
@@ -162,8 +162,8 @@ bool Recipe::asks_for_solving() const
            options_.instruments != Instruments::automatic;
 }
 
-// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at all:
-// the forces of a finite-element cloth are not those of springs, whatever these are.
+// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at
+// all: the forces of a finite-element cloth are not those of springs, whatever these are.
 bool Recipe::springs_may_explain()
 {
     constexpr std::size_t kFew = 16;
@@ -171,8 +171,7 @@ bool Recipe::springs_may_explain()
     const std::vector<std::size_t>& training = training_set().split.training;
     if (state_.linear || asks_for_solving() || training.size() <= 2 * kFew) return true;
     const Motion few = select_rollouts(motion_, {training.begin(), training.begin() + kFew});
-    const Identification found =
-        identify(few, identify_options(options_, train_.grid), progress_);
+    const Identification found = identify(few, identify_options(options_, train_.grid), progress_);
     const double error = training_set().validation_error(found.cloth).mean;
     if (error <= kFarBetter * trivial().best()) return true;
     learned_.summary += fmt::format(
@@ -219,8 +218,8 @@ const TrivialErrors& Recipe::trivial()
 }
 
 // A source that is itself such a network is recovered, and nothing is left to learn. Where noise is
-// large the floor means little, so the answer must also be far better than what needs no model. Real
-// cloth is no such network.
+// large the floor means little, so the answer must also be far better than what needs no model.
+// Real cloth is no such network.
 bool Recipe::linear_answer_is_exact()
 {
     constexpr double kFarBetter = 0.5;
@@ -301,13 +300,11 @@ void Recipe::descend_as_published()
 Cloth Recipe::start_of(const StepPlan& plan) const
 {
     const LearnStep& before = learned_.steps.back();
-    if (plan.descent.deviate && learned_.linear_rmse &&
-        *learned_.linear_rmse < before.error.mean) {
+    if (plan.descent.deviate && learned_.linear_rmse && *learned_.linear_rmse < before.error.mean) {
         return with_law(learned_.linear->cloth, plan.law, plan.descent.lean,
                         options_.families.has_value());
     }
-    return with_law(before.cloth, plan.law, plan.descent.lean,
-                        options_.families.has_value());
+    return with_law(before.cloth, plan.law, plan.descent.lean, options_.families.has_value());
 }
 
 void Recipe::run_step(const StepPlan& plan, int first_iteration)
@@ -420,8 +417,8 @@ Learned Recipe::run()
             "0 for force and impulse");
     }
     open_store();
-    // What captured motion leaves open beside the springs (size, drag, tilt, delay) belongs here: it
-    // changes motion_ and train_ before anything is fitted to them.
+    // What captured motion leaves open beside the springs (size, drag, tilt, delay) belongs here:
+    // it changes motion_ and train_ before anything is fitted to them.
     choose_grid();
     switch (options_.method) {
         case LearnMethod::automatic:
