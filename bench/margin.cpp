@@ -41,7 +41,7 @@ Cloth springs(const GridOptions& grid, double stiffness, double damping)
 
 Cloth with_law(Cloth cloth, double slack, double isotropic)
 {
-    set_law(cloth.springs, {{0}, true});
+    set_law(cloth, {{0}, true});
     for (double& k : cloth.springs.ranges[0].stiffness) k *= slack;
     for (double& c : cloth.springs.isotropic_damping) c = isotropic;
     return cloth;

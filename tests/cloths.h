@@ -68,15 +68,17 @@ inline Cloth uneven_grid(const GridOptions& options)
     return cloth;
 }
 
-// Gives springs four stiffnesses and an isotropic dashpot, no two alike.
-inline void add_uneven_law(Cloth& cloth)
+// Gives springs four stiffnesses and an isotropic dashpot, no two alike, and a grid bends.
+inline void add_uneven_law(Cloth& cloth, bool bends = true)
 {
-    set_law(cloth.springs, {{-0.15, 0, 0.1}, true});
+    set_law(cloth, {{-0.15, 0, 0.1}, true, bends && cloth.grid});
     Random random(8);
     for (StiffnessRange& range : cloth.springs.ranges) {
         for (double& k : range.stiffness) k *= 0.2 + 1.2 * random.uniform();
     }
     for (double& c : cloth.springs.isotropic_damping) c = 0.2 * random.uniform();
+    for (double& kappa : cloth.bends.stiffness) kappa = 2 * random.uniform();
+    for (double& eta : cloth.bends.damping) eta = 0.02 * random.uniform();
 }
 
 // A finite-element sheet with 0.5 m cells on which no two particles and no two elements are alike.

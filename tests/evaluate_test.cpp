@@ -491,7 +491,7 @@ TEST(ParameterError, IsTheRootMeanSquareInAllAndByFamily)
 TEST(ParameterError, IsOfTheParametersThatBothClothsHave)
 {
     Cloth truth = chain_cloth(3, 1, 1, 100, 10);
-    set_law(truth.springs, {{0}, true});
+    set_law(truth, {{0}, true});
     Cloth cloth = truth;
     cloth.springs.ranges[0].stiffness = {103, 104};
     cloth.springs.isotropic_damping = {1, 1};
@@ -501,7 +501,7 @@ TEST(ParameterError, IsOfTheParametersThatBothClothsHave)
     EXPECT_DOUBLE_EQ(errors[2].all, std::sqrt(12.5));
     EXPECT_EQ(errors[3].kind->name, "isotropic_damping");
     EXPECT_EQ(errors[3].all, 1);
-    set_law(cloth.springs, {{0.1}, false});  // other ranges
+    set_law(cloth, {{0.1}, false});  // other ranges
     EXPECT_EQ(parameter_errors(cloth, truth).size(), 2u);
 }
 

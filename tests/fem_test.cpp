@@ -145,7 +145,8 @@ TEST(FemBackends, TapesRefuseTriangles)
 {
     const Cloth cloth = uneven_mesh({2, 2}, MeshCut::diagonal, TriangleDamping::strain);
     const std::string expected =
-        "cloth: 2 triangles and 1 hinges, but gradients are for springs alone; learn a grid of "
+        "cloth: 2 triangles and 1 hinges, but gradients are for springs and bends alone; learn a "
+        "grid of "
         "springs from the motion of this cloth";
     EXPECT_EQ(error_of([&] { make_reference_tape(cloth, kOptions); }), expected);
     EXPECT_EQ(error_of([&] { make_fast_tape(cloth, kOptions); }), expected);

@@ -103,6 +103,7 @@ struct PlainRun {
     {
         std::vector<Vec3<Real>> result(position.size());
         add_spring_forces(table, position, velocity, result);
+        add_bend_forces(table, position, velocity, result);
         for (std::size_t p = 0; p < result.size(); ++p)
             result[p] = particle_acceleration(table, p, result[p], velocity[p]);
         for (const int p : handles.particles) result[p] = {};
@@ -194,22 +195,17 @@ inline double gradient_error(const Gradient& gradient, const Gradient& expected)
     return worst;
 }
 
-// Where the formula has a learned parameter.
-inline std::size_t slot_of(const Scene& scene, int kind)
-{
-    return learned_parameters(scene.cloth)[kind].slot;
-}
-
 // By dual numbers: one whole run per parameter.
 inline Gradient dual_gradient(const Scene& scene)
 {
     const PlainRun<Dual> start(scene);
     Gradient gradient(scene.cloth);
     for (int kind = 0; kind < learned_count(scene.cloth); ++kind) {
-        for (std::size_t s = 0; s < scene.cloth.springs.spring_count(); ++s) {
+        const Parameter parameter = learned_parameters(scene.cloth)[kind];
+        for (std::size_t e = 0; e < gradient.kinds[kind].size(); ++e) {
             PlainRun<Dual> changed = start;
-            changed.table.parameter(slot_of(scene, kind), s).slope = 1;
-            gradient.kinds[kind][s] = loss_of(changed, scene).slope;
+            changed.table.parameter(parameter, e).slope = 1;
+            gradient.kinds[kind][e] = loss_of(changed, scene).slope;
         }
     }
     return gradient;
@@ -230,8 +226,9 @@ inline Gradient difference_gradient(const Scene& scene, double h)
     };
     Gradient gradient(scene.cloth);
     for (int kind = 0; kind < learned_count(scene.cloth); ++kind) {
-        for (std::size_t s = 0; s < scene.cloth.springs.spring_count(); ++s) {
-            gradient.kinds[kind][s] = derivative(run.table.parameter(slot_of(scene, kind), s));
+        const Parameter parameter = learned_parameters(scene.cloth)[kind];
+        for (std::size_t e = 0; e < gradient.kinds[kind].size(); ++e) {
+            gradient.kinds[kind][e] = derivative(run.table.parameter(parameter, e));
         }
     }
     return gradient;

@@ -24,7 +24,7 @@ inline Cloth varied_cloth(const GridOptions& grid, const SpringLaw& law = {})
     const Sheet sheet{0.5 * (grid.cols - 1), 0.5 * (grid.rows - 1), 0.1 * grid.rows * grid.cols};
     Cloth cloth =
         make_grid_cloth(sheet, grid, MaterialField::uniform(40), MaterialField::uniform(0.5));
-    set_law(cloth.springs, law);
+    set_law(cloth, law);
     Random random(17);
     for (double& c : cloth.springs.isotropic_damping) c = 0.2;
     for (int kind = 0; kind < learned_count(cloth); ++kind) {

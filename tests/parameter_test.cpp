@@ -35,7 +35,7 @@ TEST(Parameters, OfSpringsComeInTheOrderOfTheTable)
     Cloth cloth = chain_cloth(3, 1, 1, 20, 2);
     EXPECT_EQ(names_of(learned_parameters(cloth)),
               (std::vector<std::string>{"stiffness", "damping"}));
-    set_law(cloth.springs, {{-0.2, 0, 0.1}, true});
+    set_law(cloth, {{-0.2, 0, 0.1}, true});
     const std::vector<Parameter> parameters = learned_parameters(cloth);
     EXPECT_EQ(
         names_of(parameters),
@@ -56,12 +56,12 @@ TEST(Parameters, OfSpringsComeInTheOrderOfTheTable)
 TEST(Parameters, KeepTheirSlotsInTheFormulaWhereOthersAreAbsent)
 {
     Cloth cloth = chain_cloth(3, 1, 1, 20, 2);
-    set_law(cloth.springs, {{}, true});
+    set_law(cloth, {{}, true});
     const std::vector<Parameter> parameters = learned_parameters(cloth);
     EXPECT_EQ(names_of(parameters),
               (std::vector<std::string>{"stiffness", "damping", "isotropic_damping"}));
     EXPECT_EQ(parameters[2].slot, std::size_t(kFirstRangeSlot));
-    set_law(cloth.springs, {{0}, false});
+    set_law(cloth, {{0}, false});
     EXPECT_EQ(learned_parameters(cloth).back().slot, std::size_t(kFirstRangeSlot));
 }
 
@@ -70,7 +70,7 @@ TEST(Parameters, KeepTheirSlotsInTheFormulaWhereOthersAreAbsent)
 TEST(Parameters, HaveTheSlotsOfTheSpringFormula)
 {
     Cloth cloth = chain_cloth(2, 1, 1, 20, 2);
-    set_law(cloth.springs, {{0.1, 0.3}, true});
+    set_law(cloth, {{0.1, 0.3}, true});
     const Vec3d d{1.1, -0.4, 0.7}, v{0.3, 0.8, -0.2}, s{0.5, -1.5, 2};
     const auto law_of = [](const Cloth& of, std::vector<SpringRange<double>>& ranges) {
         ranges.clear();
@@ -117,7 +117,7 @@ TEST(Parameters, OfAllElementsOfACloth)
 TEST(Parameters, AreSetAndReadTogether)
 {
     Cloth cloth = chain_cloth(3, 1, 1, 20, 2);
-    set_law(cloth.springs, {{0}, true});
+    set_law(cloth, {{0}, true});
     const ParameterValues values{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
     set_parameters(cloth, values);
     EXPECT_EQ(parameters_of(cloth), values);
@@ -143,7 +143,7 @@ TEST(ElementFamilies, AreThoseOfSpringsOrAllElements)
 TEST(Unknowns, CountElementByElementWithTheParametersOfOneSideBySide)
 {
     Cloth cloth = chain_cloth(4, 1, 1, 20, 2);
-    set_law(cloth.springs, {{0}, true});
+    set_law(cloth, {{0}, true});
     const Unknowns unknowns(cloth);
     ASSERT_EQ(unknowns.size(), 12u);
     for (std::size_t element = 0; element < 3; ++element) {

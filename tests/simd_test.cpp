@@ -71,8 +71,10 @@ TEST_P(GridShapes, AgreeWithTheReferenceForALaw)
     for (const bool as_list : {false, true}) {
         Cloth cloth = uneven_grid({rows, cols, true, true, true, true});
         add_uneven_law(cloth);
-        if (as_list) cloth.grid.reset();
-        ASSERT_EQ(GridStepper::fits(cloth), !as_list);
+        if (as_list) {
+            cloth.grid.reset();
+            cloth.bends = {};
+        }
         const State start = shaken_state(cloth, 4);
         const Handles pins{{0, cols - 1}, {}, {}};
         const State expected = reference_run(cloth, start, pins, 200);

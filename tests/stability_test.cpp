@@ -219,7 +219,7 @@ TEST(WorstSpectrum, CountsAnIsotropicDashpotOnce)
 {
     // It resists in all directions already on the flat sheet.
     Cloth cloth = uneven_grid({5, 6});
-    set_law(cloth.springs, {{}, true});
+    set_law(cloth, {{}, true});
     for (double& b : cloth.springs.damping) b = 0;
     for (double& c : cloth.springs.isotropic_damping) c = 0.3;
     const double flat = flat_spectrum(cloth).damping;

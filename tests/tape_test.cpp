@@ -127,6 +127,19 @@ TEST_P(WideTape, GradientOfAllLanesIsTheSumOfEach)
     EXPECT_LE(gradient_error(together, sum), 1e-12);
 }
 
+TEST_P(WideTape, GradientOfALaneIsThatOfItsSceneAlone)
+{
+    std::map<int, Scene> lanes;
+    for (int lane = 0; lane < GetParam().width; ++lane) lanes[lane] = law_scene(100, 1 + lane);
+    const auto tape = make(lanes[0], kKeepAll);
+    tape_gradient(*tape, lanes);
+    for (const auto& [lane, scene] : lanes) {
+        Gradient gradient(scene.cloth);
+        tape->add_lane_gradient(lane, gradient.kinds);
+        expect_same_bits(gradient, alone(scene, lane));
+    }
+}
+
 TEST_P(WideTape, BitsDoNotDependOnTheLane)
 {
     const Scene scene = windy_scene(100, 3);

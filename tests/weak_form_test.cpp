@@ -370,7 +370,7 @@ TEST(WeakForm, ManyRangesAreNoTrouble)
     for (int i = -15; i <= 15; ++i) law.knots.push_back(0.01 * i);
     GappyWindows windows;
     const BalanceRows plain = windows.rows();
-    set_law(windows.cloth.springs, law);
+    set_law(windows.cloth, law);
     const BalanceRows rows = windows.rows();
     // The shares of all kinds of stiffness make up the whole stretch.
     for (std::size_t s = 0; s < windows.cloth.springs.spring_count(); ++s) {

@@ -132,7 +132,7 @@ TEST(WeightMaps, LogarithmicScale)
 TEST(WeightMaps, RangesHaveMapsOfTheirOwn)
 {
     Cloth cloth = numbered_grid();
-    set_law(cloth.springs, {{0, 0.1}, true});
+    set_law(cloth, {{0, 0.1}, true});
     for (double& k : cloth.springs.ranges[0].stiffness) k *= 2;
     for (double& k : cloth.springs.ranges[1].stiffness) k *= 3;
     const auto maps = maps_of(cloth);

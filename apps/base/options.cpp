@@ -182,7 +182,7 @@ Cloth make_cloth(const ClothOptions& options)
                                   grid_options(options.grid, options.families),
                                   read_material(options.stiffness), read_material(options.damping));
     const bool isotropic = !options.isotropic_damping.empty();
-    set_law(cloth.springs, {options.knots, isotropic});
+    set_law(cloth, {options.knots, isotropic});
     auto& ranges = cloth.springs.ranges;
     const std::size_t given = options.range_stiffness.size();
     if (given != 0 && given != ranges.size()) {

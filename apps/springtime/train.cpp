@@ -57,6 +57,19 @@ Result result_of(const Identification& found)
     return result;
 }
 
+Result result_of(const std::vector<LearnStep>& steps)
+{
+    Result result = Result::tree();
+    for (const LearnStep& step : steps) {
+        Result entry = Result::tree();
+        entry.add("validation_rmse", step.error.mean, "m");
+        entry.add("by_rollout", step.error.by_rollout, "m");
+        entry.add("seconds", step.seconds, "s");
+        result.add(step.name, entry);
+    }
+    return result;
+}
+
 Result result_of(const TrainArguments& arguments, const fs::path& folder, const Learned& learned)
 {
     const bool descended = learned.iterations > 0;
@@ -72,6 +85,9 @@ Result result_of(const TrainArguments& arguments, const fs::path& folder, const 
     result.add("linear_validation_rmse", learned.linear_rmse, "m").label("  of the linear answer");
     result.add("homogeneous_validation_rmse", learned.homogeneous_rmse, "m")
         .label("  of the best homogeneous network");
+    result.add("nothing_moves_rmse", learned.nothing_moves_rmse, "m").data_only();
+    result.add("first_shape_follows_rmse", learned.first_shape_follows_rmse, "m").data_only();
+    if (!learned.steps.empty()) result.add("steps", result_of(learned.steps)).data_only();
     result.add("iterations", learned.iterations).unless_zero();
     result.add("best_iteration", learned.best_iteration).unless_zero();
     Result& loss = result.add("final_loss", descended ? learned.log.back().loss.total : 0);
@@ -91,6 +107,7 @@ Result result_of(const TrainArguments& arguments, const fs::path& folder, const 
 struct LastUpdate {
     std::string stage;
     double done = 0, total = 0;
+    bool iterations = false;
 
     Progress watching(const Progress& shown)
     {
@@ -98,14 +115,15 @@ struct LastUpdate {
             stage = update.stage;
             done = update.done;
             total = update.total;
+            iterations = update.unit == "iterations";
             shown.report(update);
             return true;
         });
     }
     std::string text() const
     {
-        return stage == "train" ? fmt::format("after {} of {} iterations", done, total)
-                                : fmt::format("in the midst of: {}", stage);
+        return iterations ? fmt::format("after {} of {} iterations of: {}", done, total, stage)
+                          : fmt::format("in the midst of: {}", stage);
     }
 };
 

@@ -41,6 +41,23 @@ std::optional<double> positive(double value)
     return value > 0 ? std::optional<double>(value) : std::nullopt;
 }
 
+std::vector<Horizon> horizons_of(const TrainFlags& flags)
+{
+    if (flags.horizons.size() != flags.iterations.size()) {
+        throw Error("--horizons has {} numbers and --iterations {}; give as many of each",
+                    flags.horizons.size(), flags.iterations.size());
+    }
+    std::vector<Horizon> horizons;
+    for (std::size_t i = 0; i < flags.horizons.size(); ++i) {
+        if (!(flags.horizons[i] > 0) || !(flags.iterations[i] >= 1)) {
+            throw Error("--horizons {} --iterations {}: both must be positive", flags.horizons[i],
+                        flags.iterations[i]);
+        }
+        horizons.push_back({int(flags.iterations[i]), flags.horizons[i]});
+    }
+    return horizons;
+}
+
 void check_not_negative(const char* flag, double value)
 {
     if (!(value >= 0)) throw Error("{} {}: it must not be negative", flag, value);
@@ -50,25 +67,47 @@ void check_not_negative(const char* flag, double value)
 
 void add_train_flags(const Flags& verb, TrainFlags& flags)
 {
-    const Flags descent = verb.in("Descent (--method gradient and auto)");
+    const Flags descent = verb.in("Published descent (--method gradient)");
     const Flags loss = verb.in("Loss"), validation = verb.in("Validation");
     const auto weight = [&](const char* flag, std::vector<double>& values, const char* text,
                             const char* otherwise) {
         loss.add(flag, values, text).one_or_two().shows(otherwise);
     };
     verb.add("--method", flags.method,
-             "linear: solve for all springs at once; gradient: descend through the simulator; "
-             "auto: solve, then descend where that follows the motion better")
-        .one_of({"auto", "linear", "gradient"});
+             "linear: solve for all springs at once; trajectory: descend through the simulator, from "
+             "one value per family to one per spring; auto: solve, and descend unless that follows "
+             "the motion exactly; gradient: descend on forces of short clips, as published")
+        .one_of({"auto", "linear", "trajectory", "gradient"});
     verb.add("--grid", flags.grid,
-             "Particles of the surrogate, ROWSxCOLS; auto: 32x32, and for captured motion the grid "
-             "of the landmarks, one twice as fine where that does clearly better, or about as many "
-             "particles");
+             "Particles of the surrogate, ROWSxCOLS; auto: the grid of the landmarks, or about as "
+             "many particles; for captured motion a grid twice as fine where that does clearly "
+             "better");
     add_families(verb, flags.families);
-    add_knots(verb, flags.learn.law.knots);
+    add_knots(verb, flags.law.knots);
     verb.in(kClothGroup)
-        .add_switch("--isotropic-damping", flags.learn.law.isotropic,
+        .add_switch("--isotropic-damping", flags.law.isotropic,
                     "Learn a second dashpot per spring, against all relative velocity");
+    verb.add("--law", flags.law_name,
+             "What springs can do: published, a stiffness and a damping each; full, another "
+             "stiffness in compression, a second dashpot and quadratic bending; auto: full for "
+             "trajectories, published otherwise")
+        .one_of({"auto", "published", "full"});
+    const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
+    follow.add("--horizons", flags.horizons,
+               "Seconds of the clips of the last step, one number for each part of it");
+    follow.add("--iterations", flags.iterations,
+               "Iterations of the last step, one number for each part of it");
+    follow.add("--homogeneous-iterations", flags.learn.homogeneous_iterations,
+               "Iterations of each homogeneous step");
+    follow.add("--rate", flags.learn.rate, "Learning rate of the logarithms in the last step");
+    follow.add("--start-share", flags.learn.start_share,
+               "Share of the clips that start with their rollout; the others start at any frame");
+    follow.add("--smoothing", flags.learn.smoothing,
+               "How often the gradient is smoothed over neighbouring springs");
+    follow.add("--loss", flags.loss, "distance: mean of distances; squares: of their squares")
+        .one_of({"distance", "squares"});
+    follow.add("--outlier-width", flags.learn.width,
+               "Distance beyond which landmarks count less, for noise with outliers [m]");
     descent
         .add(
             "--passes", flags.passes,
@@ -128,8 +167,8 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
                 "First damping [N s/m]; 0: that of the best homogeneous network");
     validation.add("--validation-share", flags.learn.validation_share,
                    "Share of the rollouts that is never trained on and chooses the best iteration");
-    validation.add("--validation-clips", flags.learn.validation_clips,
-                   "Clips of the validation motion that are run");
+    validation.add("--validation-rollouts", flags.learn.validation_rollouts,
+                   "Validation rollouts that are run, at most");
     validation.add("--validate-every", flags.learn.validate_every,
                    "Iterations between two validations");
     validation
@@ -157,11 +196,16 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
     check_not_negative("--stiffness-start", flags.stiffness_start);
     check_not_negative("--damping-start", flags.damping_start);
     LearnOptions options = flags.learn;
-    options.method = flags.method == "linear"     ? LearnMethod::linear
-                     : flags.method == "gradient" ? LearnMethod::gradient
-                                                  : LearnMethod::automatic;
+    options.method = flags.method == "linear"       ? LearnMethod::linear
+                     : flags.method == "trajectory" ? LearnMethod::trajectory
+                     : flags.method == "gradient"   ? LearnMethod::gradient
+                                                    : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     options.families = families_named(flags.families);
+    if (flags.law_name != "auto") options.law = law_named(flags.law_name);
+    if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
+    options.horizons = horizons_of(flags);
+    options.squares = flags.loss == "squares";
     options.form = flags.form == "force"  ? BalanceForm::force
                    : flags.form == "weak" ? BalanceForm::weak
                                           : BalanceForm::automatic;

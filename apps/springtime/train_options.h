@@ -16,6 +16,11 @@ struct TrainFlags {
     double window = 0, prior = -1;
     std::string passes = "auto", schedule = "cosine", freeze = "none";
     double stiffness_start = 0, damping_start = 0;
+    std::vector<double> horizons;
+    std::vector<double> iterations;
+    std::string loss = "distance";
+    std::string law_name = "auto";
+    SpringLaw law;
     bool log_parameters = false, plain_parameters = false;
     LearnOptions learn;
 };

@@ -15,8 +15,8 @@
 #include "springtime/vec3.h"
 
 // A cloth: its flat rest shape, its particles, and the elements that join them. From top to bottom:
-// the sheet, numbers that vary over it, springs, triangles, hinges, the cloth itself, its
-// parameters by name, functions that build a cloth, and functions that ask about one.
+// the sheet, numbers that vary over it, springs, bends, triangles, hinges, the cloth itself, laws
+// of springs, parameters by name, functions that build a cloth, and functions that ask about one.
 namespace springtime {
 
 // ---- The sheet
@@ -37,7 +37,9 @@ struct Grid {
     int rows = 0, cols = 0;
 };
 
-// The points of a regular grid over the sheet, row by row from the north-west corner.
+// The points of a regular grid over the sheet, row by row from the north-west corner. A grid of one
+// row or one column is a rope. It lies along the middle of the sheet, whose size across it is
+// nominal.
 std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid);
 
 // ---- Numbers that vary over the sheet
@@ -129,17 +131,24 @@ struct SpringSet {
     std::size_t spring_count() const { return ends.size(); }
 };
 
-// What springs can do beyond one stiffness and a dashpot along themselves.
-struct SpringLaw {
-    // Strains at which the stiffness changes, in ascending order. {0} gives tension and compression
-    // a stiffness each.
-    std::vector<double> knots;
-    bool isotropic = false;  // a second dashpot, against all relative velocity
-};
+// ---- Bends
 
-// Makes springs follow a law. Every range begins with the stiffness that the springs have, and an
-// isotropic dashpot with zero. `stiffness` is that just above rest; the others are ranges.
-void set_law(SpringSet& springs, const SpringLaw& law);
+enum class BendFamily : std::uint8_t { straight, diagonal, antidiagonal };
+inline constexpr std::array kBendFamilies{BendFamily::straight, BendFamily::diagonal,
+                                          BendFamily::antidiagonal};
+std::string_view name_of(BendFamily family);
+
+// Bending that is quadratic in positions: of three neighbours in line, along a row or a column
+// (straight) or along a diagonal of a grid. Parallel arrays, one entry per bend. With
+// e = x_a - 2 x_m + x_b the energy is kappa/2 |e|^2, and eta resists the rate of e.
+struct BendSet {
+    std::vector<std::array<int, 3>> particles;  // a, the middle m, b; from north to south, or east
+    std::vector<BendFamily> family;
+    std::vector<double> stiffness;  // kappa [N/m]
+    std::vector<double> damping;    // eta [N s/m]
+
+    std::size_t bend_count() const { return particles.size(); }
+};
 
 // ---- Triangles and hinges
 
@@ -190,13 +199,15 @@ struct StandardErrors {
 };
 
 // Particles and elements with their parameters. It is constant while it runs. A surrogate is a
-// cloth of springs; a finite-element sheet is a cloth of triangles and hinges.
+// cloth of springs, with bends or without; a finite-element sheet is a cloth of triangles and
+// hinges.
 struct Cloth {
     Sheet sheet;
     std::optional<Grid> grid;      // set when the particles form a regular grid
     std::vector<SheetPoint> rest;  // one per particle
     std::vector<double> mass;      // [kg], one per particle
     SpringSet springs;
+    BendSet bends{};
     TriangleSet triangles{};
     HingeSet hinges{};
     std::optional<StandardErrors> errors{};  // of an identified cloth
@@ -208,11 +219,32 @@ struct Cloth {
 // numbers are valid.
 void check_cloth(const Cloth& cloth, std::string_view source);
 
+// ---- Laws of springs
+
+// What a network can do beyond one stiffness and a dashpot along every spring.
+struct SpringLaw {
+    // Strains at which the stiffness changes, in ascending order. {0} gives tension and compression
+    // a stiffness each.
+    std::vector<double> knots;
+    bool isotropic = false;  // a second dashpot, against all relative velocity
+    bool bends = false;      // quadratic bending along rows, columns and both diagonals of a grid
+};
+
+// Laws by name: "published" is a stiffness and a dashpot along the spring; "full" has a stiffness
+// of its own in compression, isotropic dashpots and bends. Throws Error for another name.
+SpringLaw law_named(std::string_view name);
+
+// Makes a cloth follow a law. Every range begins with the stiffness that the springs have;
+// isotropic dashpots and bends begin with zero. `stiffness` is that just above rest; the others are
+// ranges. Throws Error for bends of a cloth that is not a grid.
+void set_law(Cloth& cloth, const SpringLaw& law);
+
 // ---- Parameters by name
 
 // The element that a parameter belongs to.
-enum class Element : std::uint8_t { spring, triangle, hinge };
-inline constexpr std::array kElements{Element::spring, Element::triangle, Element::hinge};
+enum class Element : std::uint8_t { spring, bend, triangle, hinge };
+inline constexpr std::array kElements{Element::spring, Element::bend, Element::triangle,
+                                      Element::hinge};
 std::string_view name_of(Element element);
 std::size_t element_count(const Cloth& cloth, Element element);
 
@@ -272,8 +304,8 @@ const std::vector<double>& values_of(const Cloth& cloth, const Parameter& parame
 // For people: "stiffness from strain 0.1 to inf".
 std::string label_of(const Cloth& cloth, const Parameter& parameter);
 
-// Elements whose parameters are compared with each other: springs of one family, or all elements of
-// another type.
+// Elements whose parameters are compared with each other: springs or bends of one family, or all
+// elements of another type.
 struct ElementFamily {
     std::string_view name;  // "structural"
     std::vector<std::size_t> members;
@@ -352,8 +384,9 @@ Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMater
 
 // ---- Queries
 
-// The value of a material field at the midpoint of every spring.
+// The value of a material field at the midpoint of every spring, and at the middle of every bend.
 std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field);
+std::vector<double> at_bends(const Cloth& cloth, const MaterialField& field);
 
 // The smallest distance at rest between two particles that an element joins. [m]
 double smallest_spacing(const Cloth& cloth);

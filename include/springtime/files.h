@@ -142,6 +142,7 @@ class RunFolder : public LearnStore {
     LearnState open() override;
     void keep_homogeneous(const Cloth& cloth) override;
     void keep_linear(const Identification& linear) override;
+    void keep_step(std::size_t number, const Cloth& cloth) override;
     void keep_log(const TrainLog& log) override { append_log(log); }
     void keep_descent(const TrainState& state) override { write_checkpoint(state); }
     void keep_best(const Cloth& cloth) override;

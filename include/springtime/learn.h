@@ -24,9 +24,10 @@ namespace springtime {
 // ---- The recipe ----
 
 enum class LearnMethod {
-    automatic,  // solves, then descends if that follows the motion better
-    linear,     // solves for all springs at once
-    gradient    // descends through the simulator
+    automatic,   // solves, and descends on trajectories unless that follows the motion exactly
+    trajectory,  // descends on trajectories, in steps of growing detail
+    linear,      // solves for all springs at once
+    gradient     // descends on forces and impulses of short clips, as published
 };
 enum class LearnPasses {
     dual,   // stiffness on slow clips, then damping on all
@@ -40,22 +41,53 @@ struct Substeps {
                                // to a coarse ladder of numbers
 };
 
+// A part of a descent: some iterations on clips of one length.
+struct Horizon {
+    int iterations = 0;
+    double seconds = 0;  // rounded to whole frames, at least one
+};
+
+// A descent on trajectories: the motion of a cloth that runs by itself is compared with the landmarks
+// over long clips. docs/learning.md says why each part is as it is.
+struct DescentOptions {
+    std::vector<Horizon> horizons;
+    int batch = 32;              // clips per iteration
+    double start_share = 0.5;    // of the clips, that start with their rollout; others anywhere
+    double rate = 0.05;          // of the logarithms; falls like a cosine
+    bool deviate = true;         // every element has its own value; otherwise one per family
+    // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings say
+    // more about a neighbourhood than about a spring.
+    int smoothing = 4;
+    double gradient_limit = 2;   // of the median over the clips
+    double averaging = 0.98;     // decay of the running mean of the logarithms
+    int validate_every = 24;     // iterations
+    bool squares = false;        // the loss is the mean of squares instead of that of distances
+    std::optional<double> width{};  // distance beyond which outliers count less [m]; absent: none
+    std::uint64_t seed = 1;
+};
+
 // The defaults of absent options depend on the motion. There is one schedule for simulated motion
 // and another for captured motion (docs/learning.md).
 struct LearnOptions {
     LearnMethod method = LearnMethod::automatic;
-    // Particles of the surrogate. Absent: 32 x 32 for simulated motion. For captured motion it is
-    // the grid of the landmarks, or one twice as fine if that is clearly better, or a grid with
-    // about as many particles as landmarks.
+    // Particles of the surrogate. Absent: the grid of the landmarks if they form one, or a grid with
+    // about as many particles. For captured motion one twice as fine is tried as well.
     std::optional<Grid> grid{};
     std::vector<SpringFamily> families{kSpringFamilies.begin(), kSpringFamilies.end()};
-    SpringLaw law{};
+    // Absent: the full law, after the published one, for trajectories; otherwise the published one.
+    std::optional<SpringLaw> law{};
     // The linear method (see IdentifyOptions).
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
     std::optional<double> window{}, prior{};
     bool iterative = false;
-    // The descent (see TrainOptions).
+    // The descent on trajectories (see DescentOptions).
+    std::vector<Horizon> horizons{};  // of the last step, with a value for every element
+    std::optional<int> homogeneous_iterations{};
+    std::optional<double> rate{}, start_share{}, width{};
+    std::optional<int> smoothing{};
+    bool squares = false;
+    // The published descent (see TrainOptions).
     std::optional<LearnPasses> passes{};
     std::optional<int> rounds{}, stiffness_iterations{}, damping_iterations{}, clip_steps{};
     std::optional<int> patience{};  // 0: it never ends early
@@ -71,9 +103,9 @@ struct LearnOptions {
     int batch = 32;
     double slow_seconds = 1;
     // Both methods.
-    double validation_share = 0.05;
-    int validation_clips = 32;
-    int validate_every = 8;
+    double validation_share = 0.1;
+    int validation_rollouts = 16;  // at most
+    std::optional<int> validate_every{};
     std::uint64_t seed = 1;
     int threads = 0;
     Device device = Device::automatic;
@@ -83,6 +115,7 @@ struct LossTerms {
     double force = 0, impulse = 0, position = 0;  // without their weights
     double negativity = 0;                        // with its weight
     double total = 0;
+    double trajectory = 0;  // of descents on trajectories, which have no other terms
 };
 
 // The smallest and the largest value of a parameter.
@@ -101,12 +134,28 @@ struct TrainLog {
     double seconds = 0;                     // of this iteration
 };
 
-// The result of learn(). Errors are the RMSE of the motion on validation data, which training does
-// not see. They are NaN if the cloth blows up. [m]
+// The error of a cloth on whole validation rollouts, which training does not see. The error of a
+// frame is the root mean square of the distance at the free landmarks. [m]
+struct ValidationError {
+    double mean = 0;                 // over all frames; NaN if the cloth blows up
+    std::vector<double> by_rollout;  // over the frames of each
+};
+
+// One of the answers that learn() compares, from the simplest to the most detailed.
+struct LearnStep {
+    std::string name;  // "homogeneous, full law"
+    Cloth cloth;
+    ValidationError error;
+    double seconds = 0;  // of this run
+};
+
+// The result of learn(). Errors are the means of ValidationError. [m]
 struct Learned {
     Cloth cloth;  // with standard errors if it is the linear solution, or was refined from it
     double validation_rmse = 0;
     // What it is compared with, if the method computed it.
+    std::vector<LearnStep> steps;  // of descents on trajectories
+    std::optional<double> nothing_moves_rmse, first_shape_follows_rmse;
     std::optional<Identification> linear;
     std::optional<double> linear_rmse;
     std::optional<Cloth> homogeneous;
@@ -126,8 +175,10 @@ struct Learned {
 // Everything that a descent needs to continue as if it had never stopped, to the last bit.
 struct TrainState {
     int iteration = 0;  // counted over all passes and rounds
-    ParameterValues parameters;
-    ParameterValues mean, square;                   // Adam
+    ParameterValues parameters;    // their logarithms in descents on trajectories
+    ParameterValues mean, square;  // Adam
+    // Of descents on trajectories: Adam for the levels of families, and the running mean.
+    ParameterValues level_mean{}, level_square{}, average{};
     double stiffness_scale = 0, damping_scale = 0;  // means at the start, the unit of rates
     std::optional<double> best_validation;          // [m]; absent before the first finite one
     int best_iteration = 0;
@@ -139,6 +190,7 @@ struct TrainState {
 struct LearnState {
     std::optional<Cloth> homogeneous;
     std::optional<Identification> linear;
+    std::vector<Cloth> steps;  // what descents on trajectories have finished, in order
     std::optional<TrainState> descent;
     std::vector<TrainLog> log;          // of the iterations before `descent`
     std::vector<std::string> warnings;  // what was damaged and is computed again
@@ -154,6 +206,7 @@ class LearnStore {
     virtual LearnState open() { return {}; }
     virtual void keep_homogeneous(const Cloth&) {}
     virtual void keep_linear(const Identification&) {}
+    virtual void keep_step(std::size_t /*number*/, const Cloth&) {}
     virtual void keep_log(const TrainLog&) {}
     // Called every few iterations, and when the descent ends or is cancelled.
     virtual void keep_descent(const TrainState&) {}
@@ -168,6 +221,11 @@ class MemoryStore : public LearnStore {
     LearnState open() override;
     void keep_homogeneous(const Cloth& cloth) override { state.homogeneous = cloth; }
     void keep_linear(const Identification& linear) override { state.linear = linear; }
+    void keep_step(std::size_t number, const Cloth& cloth) override
+    {
+        state.steps.resize(number);
+        state.steps.push_back(cloth);
+    }
     void keep_log(const TrainLog& log) override { state.log.push_back(log); }
     void keep_descent(const TrainState& descent) override { state.descent = descent; }
     void keep_best(const Cloth& cloth) override { best = cloth; }
@@ -186,9 +244,9 @@ class MemoryStore : public LearnStore {
 Learned learn(const Motion& motion, const LearnOptions& options, const Progress& progress = {},
               LearnStore* store = nullptr);
 
-// The motion RMSE of clips below which nothing is left to refine. It accounts for noise of
-// positions, noise of the velocities at the start of clips, and rounding. [m]
-double refinement_floor(const Identification& linear, int clip_steps, const MotionHeader& header);
+// The error of runs of some seconds below which nothing is left to refine. It accounts for noise of
+// positions, noise of the velocities at the start, and rounding. [m]
+double refinement_floor(const Identification& linear, double seconds, const MotionHeader& header);
 
 // ---- The descent by itself ----
 
@@ -229,8 +287,8 @@ struct TrainOptions {
     std::optional<double> stiffness_start;  // [N/m], in all ranges, instead of that of `start`
     std::optional<double> damping_start;    // [N s/m], likewise
     std::optional<Cloth> start;             // absent: the best constants are searched for
-    double validation_share = 0.05;
-    int validation_clips = 32;
+    double validation_share = 0.1;
+    int validation_rollouts = 16;  // at most
     int validate_every = 8;       // iterations
     std::optional<int> patience;  // end after this many iterations without a better validation
     std::uint64_t seed = 1;
@@ -273,20 +331,15 @@ void check_train(const TrainOptions& options, const Motion& motion);
 TrainResult train(const Motion& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks, const Progress& progress = {});
 
-// The best homogeneous network: one stiffness for all ranges and one damping per family, and no
-// isotropic damping. It is found by a search over decades and then by descent on the position loss,
-// judged by the validation clips. If particles lie between landmarks, the search continues by
-// family instead of the descent and is judged by whole rollouts. Both diagonals then have the same
-// stiffness, all families have the same damping, and networks that need more sub-steps than the
-// options allow are left out.
+// The best homogeneous network of the published law: one stiffness and one damping per family. It is
+// found by a search over decades and then by a descent on trajectories.
 Cloth fit_homogeneous(const Motion& motion, const TrainOptions& options,
                       const Progress& progress = {});
 
 // The best cloth of a training so far.
 Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state);
 
-// The motion RMSE of a cloth on the grid of the options, on the validation clips. If particles lie
-// between landmarks, it is that of whole validation rollouts. [m]
+// The error on whole validation rollouts of a cloth on the grid of the options. [m]
 double validation_error(const Motion& motion, const TrainOptions& options, const Cloth& cloth);
 
 }  // namespace springtime

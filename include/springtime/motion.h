@@ -176,6 +176,77 @@ class Resampler {
     std::vector<Weights> weights_;
 };
 
+// The opposite of a Resampler: the landmarks of a motion as points of a cloth, so that the cloth
+// can be compared where the motion was seen. Every landmark is a weighted sum of up to four
+// particles: bilinear in its cell of a grid, cubic along a grid of one row, linear in a triangle of
+// particles without a grid. The weights sum to one and reproduce an affine motion. A landmark at
+// the place of a particle is that particle.
+class LandmarkMap {
+  public:
+    struct Weights {
+        std::array<int, 4> particle{};
+        std::array<double, 4> weight{};  // zero where a particle does not count
+    };
+
+    // `landmarks` lie in `sheet`, whose size may differ from that of the cloth: a landmark keeps
+    // its share of length and width. Along a grid of one row only its share of the length counts,
+    // along one column that of the width.
+    LandmarkMap(const Cloth& cloth, const Sheet& sheet, const std::vector<SheetPoint>& landmarks);
+    LandmarkMap(const Cloth& cloth, const MotionHeader& header);
+
+    const std::vector<Weights>& weights() const { return weights_; }
+    std::size_t landmark_count() const { return weights_.size(); }
+    std::size_t particle_count() const { return particle_count_; }
+    // Whether every landmark lies on a particle, so that nothing is interpolated.
+    bool exact() const;
+
+    // The landmarks of a field over the particles.
+    std::vector<Vec3d> apply(std::span<const Vec3d> particles) const;
+
+    // The same for arrays [particle][xyz][lane] and [landmark][xyz][lane].
+    template <class T>
+    void apply(const T* particles, std::size_t lanes, T* landmarks) const
+    {
+        const std::size_t row = 3 * lanes;
+        for (std::size_t i = 0; i < weights_.size(); ++i) {
+            T* to = landmarks + i * row;
+            for (std::size_t j = 0; j < row; ++j) to[j] = T(0);
+            for_each_share(i, [&](std::size_t particle, double weight) {
+                const T* from = particles + particle * row;
+                for (std::size_t j = 0; j < row; ++j) to[j] += T(weight) * from[j];
+            });
+        }
+    }
+
+    // The transposed map: adds the adjoints of the landmarks to those of the particles.
+    template <class T>
+    void add_adjoint(const T* landmarks, std::size_t lanes, T* particles) const
+    {
+        const std::size_t row = 3 * lanes;
+        for (std::size_t i = 0; i < weights_.size(); ++i) {
+            const T* from = landmarks + i * row;
+            for_each_share(i, [&](std::size_t particle, double weight) {
+                T* to = particles + particle * row;
+                for (std::size_t j = 0; j < row; ++j) to[j] += T(weight) * from[j];
+            });
+        }
+    }
+
+  private:
+    // Particles and weights of a landmark, without those that do not count.
+    template <class Use>
+    void for_each_share(std::size_t landmark, Use use) const
+    {
+        const Weights& weights = weights_[landmark];
+        for (std::size_t j = 0; j < weights.weight.size(); ++j) {
+            if (weights.weight[j] != 0) use(std::size_t(weights.particle[j]), weights.weight[j]);
+        }
+    }
+
+    std::size_t particle_count_ = 0;
+    std::vector<Weights> weights_;
+};
+
 // Root mean square of the distance between the particles of a cloth and the same points of the
 // sheet on another cloth. [m]
 double sheet_rmse(const Cloth& cloth, const State& state, const Cloth& other,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cloth/grid_lines.h"
 #include "geometry/polygon.h"
 #include "springtime/cloth.h"
 #include "springtime/error.h"
@@ -81,6 +82,35 @@ void check_springs(const Cloth& cloth, std::string_view source)
                 source, j, range.from, range.to);
         }
         last = range.to;
+    }
+}
+
+// A bend must have its place in the grid, because the steppers of grids find it by that.
+void check_bends(const Cloth& cloth, std::string_view source)
+{
+    const BendSet& set = cloth.bends;
+    if (set.bend_count() == 0) return;
+    if (!cloth.grid) {
+        throw Error("{}: {} bends, but the particles are not a grid; remove the bends", source,
+                    set.bend_count());
+    }
+    if (set.family.size() != set.bend_count()) {
+        throw Error("{}: {} bends, but {} families; give one each", source, set.bend_count(),
+                    set.family.size());
+    }
+    for (std::size_t i = 0; i < set.bend_count(); ++i) {
+        check_corners(set.particles[i], Element::bend, i, cloth.particle_count(), source);
+        const auto [a, middle, b] = set.particles[i];
+        const auto lines = grid_lines(set.family[i]);
+        if (std::none_of(lines.begin(), lines.end(), [&](const GridLine& line) {
+                return next_on(*cloth.grid, line, a) == middle &&
+                       next_on(*cloth.grid, line, middle) == b;
+            })) {
+            throw Error(
+                "{}: bend {} joins particles {}, {}, {}; a {} bend joins three neighbours in line, "
+                "from north to south or from west to east",
+                source, i, a, middle, b, name_of(set.family[i]));
+        }
     }
 }
 
@@ -181,6 +211,7 @@ void check_cloth(const Cloth& cloth, std::string_view source)
     check_sheet(cloth.sheet);
     check_particles(cloth, source);
     check_springs(cloth, source);
+    check_bends(cloth, source);
     check_triangles(cloth, source);
     check_hinges(cloth, source);
     for (const Element element : kElements) {

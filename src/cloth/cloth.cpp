@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "cloth/grid_lines.h"
 #include "geometry/polygon.h"
 #include "springtime/error.h"
 
@@ -47,6 +48,49 @@ void add_spring(Cloth& cloth, SpringFamily family, int a, int b)
     cloth.springs.ends.push_back({a, b});
     cloth.springs.family.push_back(family);
     cloth.springs.rest_length.push_back(std::hypot(pb.u - pa.u, pb.v - pa.v));
+}
+
+void set_spring_law(SpringSet& springs, const SpringLaw& law)
+{
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    std::vector<double> bounds{-kInfinity};
+    bounds.insert(bounds.end(), law.knots.begin(), law.knots.end());
+    bounds.push_back(kInfinity);
+    springs.ranges.clear();
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+        const double from = bounds[i], to = bounds[i + 1];
+        if (!(from < to)) {
+            throw Error("springs: knots at strains {}; they must be finite and ascend",
+                        fmt::join(law.knots, ", "));
+        }
+        if (from <= 0 && to > 0) continue;  // holds the strains just above rest
+        springs.ranges.push_back({from, to, springs.stiffness});
+    }
+    springs.isotropic_damping.assign(law.isotropic ? springs.spring_count() : 0, 0.0);
+}
+
+void add_bends(Cloth& cloth)
+{
+    if (!cloth.grid) {
+        throw Error(
+            Field{"bends"},
+            "law: bends join neighbours in line on a grid, but the cloth is not a grid; leave "
+            "the bends out");
+    }
+    const auto [rows, cols] = *cloth.grid;
+    for (const BendFamily family : kBendFamilies) {
+        for (const GridLine& line : grid_lines(family)) {
+            for (int a = 0; a < rows * cols; ++a) {
+                const auto middle = next_on(*cloth.grid, line, a);
+                const auto b = middle ? next_on(*cloth.grid, line, *middle) : std::nullopt;
+                if (!b) continue;
+                cloth.bends.particles.push_back({a, *middle, *b});
+                cloth.bends.family.push_back(family);
+            }
+        }
+    }
+    cloth.bends.stiffness.assign(cloth.bends.bend_count(), 0.0);
+    cloth.bends.damping.assign(cloth.bends.bend_count(), 0.0);
 }
 
 bool parse_int(std::string_view text, int& value)
@@ -101,23 +145,18 @@ std::vector<int> indexed_particle(const Cloth& cloth, std::string_view name)
 
 }  // namespace
 
-void set_law(SpringSet& springs, const SpringLaw& law)
+SpringLaw law_named(std::string_view name)
 {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    std::vector<double> bounds{-kInfinity};
-    bounds.insert(bounds.end(), law.knots.begin(), law.knots.end());
-    bounds.push_back(kInfinity);
-    springs.ranges.clear();
-    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
-        const double from = bounds[i], to = bounds[i + 1];
-        if (!(from < to)) {
-            throw Error("springs: knots at strains {}; they must be finite and ascend",
-                        fmt::join(law.knots, ", "));
-        }
-        if (from <= 0 && to > 0) continue;  // holds the strains just above rest
-        springs.ranges.push_back({from, to, springs.stiffness});
-    }
-    springs.isotropic_damping.assign(law.isotropic ? springs.spring_count() : 0, 0.0);
+    if (name == "published") return {};
+    if (name == "full") return {{0}, true, true};
+    throw Error(Field{"law"}, "law '{}': unknown; use published or full", name);
+}
+
+void set_law(Cloth& cloth, const SpringLaw& law)
+{
+    set_spring_law(cloth.springs, law);
+    cloth.bends = {};
+    if (law.bends) add_bends(cloth);
 }
 
 std::string_view name_of(SpringFamily family)
@@ -131,6 +170,19 @@ std::string_view name_of(SpringFamily family)
             return "antidiagonal";
         case SpringFamily::bending:
             return "bending";
+    }
+    return "unknown";
+}
+
+std::string_view name_of(BendFamily family)
+{
+    switch (family) {
+        case BendFamily::straight:
+            return "straight";
+        case BendFamily::diagonal:
+            return "diagonal";
+        case BendFamily::antidiagonal:
+            return "antidiagonal";
     }
     return "unknown";
 }
@@ -150,13 +202,19 @@ std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid)
 {
     check_sheet(sheet);
     const auto [rows, cols] = grid;
-    if (rows < 2 || cols < 2 || rows > 4096 || cols > 4096) {
-        throw Error("grid {} x {}: rows and columns must be 2 to 4096", rows, cols);
+    if (rows < 1 || cols < 1 || rows > 4096 || cols > 4096 || rows * cols < 2) {
+        throw Error(
+            "grid {} x {}: rows and columns must be 2 to 4096, or one of them 1 for a rope", rows,
+            cols);
     }
+    // A single row or column lies in the middle.
+    const auto place = [](double size, int index, int count) {
+        return count == 1 ? size / 2 : size * index / (count - 1);
+    };
     std::vector<SheetPoint> points;
     for (int r = 0; r < rows; ++r) {
         for (int c = 0; c < cols; ++c) {
-            points.push_back({sheet.length * c / (cols - 1), sheet.width * r / (rows - 1)});
+            points.push_back({place(sheet.length, c, cols), place(sheet.width, r, rows)});
         }
     }
     return points;
@@ -195,6 +253,16 @@ std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field)
         const double u = (pa.u + pb.u) / (2 * cloth.sheet.length);
         const double v = (pa.v + pb.v) / (2 * cloth.sheet.width);
         values.push_back(field.at(u, v));
+    }
+    return values;
+}
+
+std::vector<double> at_bends(const Cloth& cloth, const MaterialField& field)
+{
+    std::vector<double> values;
+    for (const auto& [a, middle, b] : cloth.bends.particles) {
+        const SheetPoint point = cloth.rest[middle];
+        values.push_back(field.at(point.u / cloth.sheet.length, point.v / cloth.sheet.width));
     }
     return values;
 }

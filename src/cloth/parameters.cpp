@@ -11,10 +11,11 @@ namespace {
 using Values = std::vector<double>&;
 using enum ParameterRole;
 using enum ParameterPresence;
-constexpr Element kSpring = Element::spring, kTriangle = Element::triangle, kHinge = Element::hinge;
+constexpr Element kSpring = Element::spring, kBend = Element::bend, kTriangle = Element::triangle,
+                  kHinge = Element::hinge;
 
-// Every kind of parameter that an element can have. The kinds of springs come in the order of
-// spring_adjoint() (physics/spring.h).
+// Every kind of parameter that an element can have. The kinds of springs and bends come in the
+// order of spring_adjoint() (physics/spring.h) and bend_adjoint() (physics/bend.h).
 constexpr std::array kKinds{
     ParameterKind{"stiffness", "stiffness", "N/m", kSpring, stiffness, always, 0, true, 1,
                   "slope of the force over the length, outside of all ranges of strain",
@@ -31,6 +32,12 @@ constexpr std::array kKinds{
         "isotropic_damping", "isotropic damping", "N s/m", kSpring, damping, optional, 0, true, 3,
         "force per relative velocity of the ends, in all directions",
         [](Cloth& cloth, std::size_t) -> Values { return cloth.springs.isotropic_damping; }},
+    ParameterKind{"bending_stiffness", "bending stiffness", "N/m", kBend, stiffness, always, 0,
+                  true, 4, "kappa: force per second difference of three neighbours in line",
+                  [](Cloth& cloth, std::size_t) -> Values { return cloth.bends.stiffness; }},
+    ParameterKind{"bending_damping", "bending damping", "N s/m", kBend, damping, always, 0, true, 4,
+                  "eta: force per rate of the second difference of three neighbours in line",
+                  [](Cloth& cloth, std::size_t) -> Values { return cloth.bends.damping; }},
     ParameterKind{
         "shear_stiffness", "shear stiffness", "N/m", kTriangle, stiffness, always, 0, false, 2,
         "mu: resistance to shear in the plane of the sheet",
@@ -62,6 +69,8 @@ std::string_view name_of(Element element)
     switch (element) {
         case Element::spring:
             return "spring";
+        case Element::bend:
+            return "bend";
         case Element::triangle:
             return "triangle";
         case Element::hinge:
@@ -75,6 +84,8 @@ std::size_t element_count(const Cloth& cloth, Element element)
     switch (element) {
         case Element::spring:
             return cloth.springs.spring_count();
+        case Element::bend:
+            return cloth.bends.bend_count();
         case Element::triangle:
             return cloth.triangles.triangle_count();
         case Element::hinge:
@@ -137,14 +148,21 @@ std::string label_of(const Cloth& cloth, const Parameter& parameter)
 std::vector<ElementFamily> families_of(const Cloth& cloth, Element element)
 {
     std::vector<ElementFamily> families;
+    const auto add_all = [&](const auto& kinds, const auto& family_of) {
+        for (const auto family : kinds) families.push_back({name_of(family), {}});
+        for (std::size_t e = 0; e < family_of.size(); ++e) {
+            families[std::size_t(family_of[e])].members.push_back(e);
+        }
+    };
     if (element == Element::spring) {
-        for (const SpringFamily family : kSpringFamilies) families.push_back({name_of(family), {}});
+        add_all(kSpringFamilies, cloth.springs.family);
+    } else if (element == Element::bend) {
+        add_all(kBendFamilies, cloth.bends.family);
     } else {
         families.push_back({name_of(element), {}});
-    }
-    for (std::size_t e = 0; e < element_count(cloth, element); ++e) {
-        const bool spring = element == Element::spring;
-        families[spring ? std::size_t(cloth.springs.family[e]) : 0].members.push_back(e);
+        for (std::size_t e = 0; e < element_count(cloth, element); ++e) {
+            families[0].members.push_back(e);
+        }
     }
     std::erase_if(families, [](const ElementFamily& family) { return family.members.empty(); });
     return families;

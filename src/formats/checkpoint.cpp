@@ -28,22 +28,30 @@ constexpr std::array<StoredField<double>, 2> kScalars{{
     {"damping_scale", &TrainState::damping_scale},
 }};
 constexpr double kNoValidation = -1;  // in the file, instead of a best validation
+// With one value for every element.
 constexpr std::array<StoredField<ParameterValues>, 4> kArrays{{
     {"parameters", &TrainState::parameters},
     {"mean", &TrainState::mean},
     {"square", &TrainState::square},
     {"best", &TrainState::best},
 }};
+// Of descents on trajectories alone; empty otherwise. Those of levels have a value for every family.
+constexpr std::array<StoredField<ParameterValues>, 3> kTrajectoryArrays{{
+    {"level_mean", &TrainState::level_mean},
+    {"level_square", &TrainState::level_square},
+    {"average", &TrainState::average},
+}};
 
 // ---- Checkpoints as bytes: little-endian words of 8 bytes, see docs/formats.md
 
 constexpr std::string_view kMagic = "springtime-state";
-constexpr std::uint64_t kCheckpointVersion = 3;
+constexpr std::uint64_t kCheckpointVersion = 4;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
-// Iteration, best iteration, the scalars, the best validation and the number of parameters come
-// first; then how many values each parameter has; then the arrays.
-constexpr std::size_t kFixedBytes = (4 + kScalars.size()) * kWordBytes;
+// Iteration, best iteration, the scalars and the best validation come first; then for every field how
+// many arrays it has, how many values each of them has, and the values.
+constexpr std::size_t kFixedBytes =
+    (3 + kScalars.size() + kArrays.size() + kTrajectoryArrays.size()) * kWordBytes;
 
 // FNV-1a with 64 bits. Each step is a bijection of the hash for a given byte and of the byte for a
 // given hash, so a change within one byte never goes unnoticed.
@@ -133,11 +141,13 @@ std::string values_fault(const std::vector<double>& values, std::size_t elements
 
 // How many values each parameter has. Nothing is allocated before the words for it are there, and
 // no sum can overflow, for no count is larger than the number of words.
-std::vector<std::size_t> element_counts(Words& words, const std::string& source)
+std::vector<std::size_t> element_counts(Words& words, std::string_view name,
+                                        const std::string& source)
 {
+    if (words.left() == 0) throw Error("{}: {} is missing", source, name);
     const std::uint64_t parameters = words.next();
     if (parameters > words.left()) {
-        throw Error("{}: {} parameters, but only {} words follow", source, parameters,
+        throw Error("{}: {} arrays of {}, but only {} words follow", source, parameters, name,
                     words.left());
     }
     std::vector<std::size_t> counts;
@@ -145,16 +155,34 @@ std::vector<std::size_t> element_counts(Words& words, const std::string& source)
     for (std::uint64_t k = 0; k < parameters; ++k) {
         counts.push_back(words.next());
         if (counts.back() > words.left()) {
-            throw Error("{}: {} values of parameter {}, but only {} words follow", source,
-                        counts.back(), k, words.left());
+            throw Error("{}: {} values of {} {}, but only {} words follow", source, counts.back(),
+                        name, k, words.left());
         }
         sum += counts.back();
     }
-    if (sum * kArrays.size() != words.left()) {
-        throw Error("{}: {} arrays of {} values, but {} words follow", source, kArrays.size(), sum,
+    if (sum > words.left()) {
+        throw Error("{}: {} values of {}, but only {} words follow", source, sum, name,
                     words.left());
     }
     return counts;
+}
+
+ParameterValues read_arrays(Words& words, std::string_view name, const std::string& source)
+{
+    ParameterValues arrays;
+    for (const std::size_t count : element_counts(words, name, source)) {
+        for (double& value : arrays.emplace_back(count)) value = words.next_double();
+    }
+    return arrays;
+}
+
+void put_arrays(std::string& bytes, const ParameterValues& arrays)
+{
+    put(bytes, std::uint64_t(arrays.size()));
+    for (const auto& values : arrays) put(bytes, std::uint64_t(values.size()));
+    for (const auto& values : arrays) {
+        for (const double value : values) put(bytes, value);
+    }
 }
 
 int checked_count(std::uint64_t word, std::string_view name, const std::string& source)
@@ -194,6 +222,16 @@ std::string state_fault(const TrainState& state)
             if (!fault.empty()) return fmt::format("{} of parameter {} {}", field.name, k, fault);
         }
     }
+    if (!state.average.empty() && state.average.size() != count) {
+        return fmt::format("average has {} arrays, but parameters has {}", state.average.size(),
+                           count);
+    }
+    for (const auto& field : kTrajectoryArrays) {
+        for (const std::vector<double>& values : state.*field.values) {
+            const std::string fault = values_fault(values, values.size());
+            if (!fault.empty()) return fmt::format("{} {}", field.name, fault);
+        }
+    }
     return {};
 }
 
@@ -204,13 +242,8 @@ std::string encode_checkpoint(const TrainState& state)
     put(content, std::uint64_t(state.best_iteration));
     for (const auto& field : kScalars) put(content, state.*field.values);
     put(content, state.best_validation.value_or(kNoValidation));
-    put(content, std::uint64_t(state.parameters.size()));
-    for (const auto& values : state.parameters) put(content, std::uint64_t(values.size()));
-    for (const auto& field : kArrays) {
-        for (const auto& values : state.*field.values) {
-            for (const double value : values) put(content, value);
-        }
-    }
+    for (const auto& field : kArrays) put_arrays(content, state.*field.values);
+    for (const auto& field : kTrajectoryArrays) put_arrays(content, state.*field.values);
     std::string bytes(kMagic);
     put(bytes, kCheckpointVersion);
     put(bytes, std::uint64_t(content.size()));
@@ -232,13 +265,13 @@ TrainState decode_checkpoint(std::string_view bytes, const std::string& source)
     for (const auto& field : kScalars) state.*field.values = words.next_double();
     const double best = words.next_double();
     if (!(best < 0)) state.best_validation = best;
-    const std::vector<std::size_t> counts = element_counts(words, source);
     for (const auto& field : kArrays) {
-        for (const std::size_t count : counts) {
-            auto& values = (state.*field.values).emplace_back(count);
-            for (double& value : values) value = words.next_double();
-        }
+        state.*field.values = read_arrays(words, field.name, source);
     }
+    for (const auto& field : kTrajectoryArrays) {
+        state.*field.values = read_arrays(words, field.name, source);
+    }
+    if (words.left() > 0) throw Error("{}: {} words too many", source, words.left());
     if (const std::string fault = state_fault(state); !fault.empty()) {
         throw Error("{}: {}", source, fault);
     }

@@ -27,6 +27,12 @@ constexpr const char *kCloth = "cloth.json", *kBest = "best.json",
                      *kHomogeneous = "homogeneous.json", *kLinear = "linear.json",
                      *kIdentification = "identification.json";
 
+// The cloths of the steps after the homogeneous network, counted from 1 in the folder.
+std::string step_file(std::size_t number)
+{
+    return fmt::format("step-{}.json", number + 1);
+}
+
 // ---- The two checkpoints of a folder
 
 struct Slot {
@@ -93,6 +99,7 @@ std::string log_line(const TrainLog& log)
                     {"force", log.loss.force},
                     {"impulse", log.loss.impulse},
                     {"position", log.loss.position},
+                    {"trajectory", log.loss.trajectory},
                     {"negativity", log.loss.negativity}};
     line["gradient_norm"] = log.gradient_norm;
     for (const auto& [kind, low, high] : log.bounds) {
@@ -145,7 +152,7 @@ std::optional<TrainLog> parsed_line(std::string_view text)
         const nlohmann::json& loss = line.at("loss");
         log.loss = {number_in(loss.at("force")), number_in(loss.at("impulse")),
                     number_in(loss.at("position")), number_in(loss.at("negativity")),
-                    number_in(loss.at("total"))};
+                    number_in(loss.at("total")), number_in(loss.at("trajectory"))};
         log.gradient_norm = number_in(line.at("gradient_norm"));
         log.bounds = bounds_in(line);
         const nlohmann::json& error = line.at("validation_rmse");
@@ -303,6 +310,9 @@ LearnState RunFolder::open()
         return read_cloth(path_ / name);
     };
     state.homogeneous = cloth_in(kHomogeneous);
+    while (const std::optional<Cloth> step = cloth_in(step_file(state.steps.size()).c_str())) {
+        state.steps.push_back(*step);
+    }
     const std::optional<Cloth> linear = cloth_in(kLinear);
     if (linear && fs::exists(path_ / kIdentification)) {
         const fs::path path = path_ / kIdentification;
@@ -316,6 +326,11 @@ LearnState RunFolder::open()
 void RunFolder::keep_homogeneous(const Cloth& cloth)
 {
     write_cloth(path_ / kHomogeneous, cloth);
+}
+
+void RunFolder::keep_step(std::size_t number, const Cloth& cloth)
+{
+    write_cloth(path_ / step_file(number), cloth);
 }
 
 void RunFolder::keep_linear(const Identification& linear)

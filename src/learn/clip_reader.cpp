@@ -11,12 +11,6 @@ namespace springtime {
 
 namespace {
 
-// A clip with frames around it.
-struct Window {
-    Rollout rollout;
-    std::size_t clip_start = 0;  // frame
-};
-
 // Whether every landmark is seen often enough near a frame for its state there to be estimated.
 bool tells_state(const Rollout& rollout, std::size_t frame, std::size_t margin)
 {
@@ -28,37 +22,6 @@ bool tells_state(const Rollout& rollout, std::size_t frame, std::size_t margin)
         if (seen < Rollout::kStateFrames) return false;
     }
     return true;
-}
-
-// As many frames around a clip as make the states at its ends those of the whole rollout.
-Window window_around(const Motion& motion, const Clip& clip, std::size_t intervals)
-{
-    const std::size_t frames = motion.frame_counts[clip.rollout];
-    for (std::size_t margin = Rollout::kStateFrames - 1;; margin *= 2) {
-        const std::size_t first = clip.first_frame > margin ? clip.first_frame - margin : 0;
-        const std::size_t end = std::min(clip.first_frame + intervals + margin + 1, frames);
-        Window window{motion.read(clip.rollout, first, end - first), clip.first_frame - first};
-        const bool whole = first == 0 && end == frames;
-        if (whole || (tells_state(window.rollout, window.clip_start, margin) &&
-                      tells_state(window.rollout, window.clip_start + intervals, margin))) {
-            return window;
-        }
-    }
-}
-
-// Frames first .. first + count - 1; times count from the first of them.
-Rollout cut(const Rollout& rollout, std::size_t first, std::size_t count, double frame_interval)
-{
-    const std::size_t row = 3 * rollout.landmark_count();
-    const auto frames = [&](const std::vector<float>& values) {
-        if (values.empty()) return values;
-        const auto begin = values.begin() + std::ptrdiff_t(first * row);
-        return std::vector<float>(begin, begin + std::ptrdiff_t(count * row));
-    };
-    Rollout part{count, frames(rollout.position), frames(rollout.velocity),
-                 frames(rollout.acceleration), rollout.handles};
-    for (double& time : part.handles.key_time) time -= double(first) * frame_interval;
-    return part;
 }
 
 void put_frame(std::vector<float>& values, std::size_t frame, const std::vector<Vec3d>& from)
@@ -83,6 +46,24 @@ std::vector<float> last_velocity(const Rollout& clip, const State& last)
 
 }  // namespace
 
+FrameWindow window_around(const Motion& motion, const Clip& clip, std::size_t intervals)
+{
+    if (motion.header.velocities && !motion.header.gaps) {
+        return {motion.read(clip.rollout, clip.first_frame, intervals + 1), 0};
+    }
+    const std::size_t frames = motion.frame_counts[clip.rollout];
+    for (std::size_t margin = Rollout::kStateFrames - 1;; margin *= 2) {
+        const std::size_t first = clip.first_frame > margin ? clip.first_frame - margin : 0;
+        const std::size_t end = std::min(clip.first_frame + intervals + margin + 1, frames);
+        FrameWindow window{motion.read(clip.rollout, first, end - first), clip.first_frame - first};
+        const bool whole = first == 0 && end == frames;
+        if (whole || (tells_state(window.rollout, window.clip_start, margin) &&
+                      tells_state(window.rollout, window.clip_start + intervals, margin))) {
+            return window;
+        }
+    }
+}
+
 ClipReader::ClipReader(const Motion& motion, const Resampler& resampler, std::size_t intervals,
                        const Cloth* surrogate)
     : motion_(&motion), resampler_(&resampler), intervals_(intervals), surrogate_(surrogate)
@@ -106,12 +87,12 @@ Rollout ClipReader::read_observed(const Clip& clip) const
 {
     const MotionHeader& header = motion_->header;
     const double interval = header.frame_interval();
-    const Window window = window_around(*motion_, clip, intervals_);
+    const FrameWindow window = window_around(*motion_, clip, intervals_);
     const auto state_at = [&](std::size_t frame) {
         return resampler_->apply(window.rollout.state(window.clip_start + frame, header));
     };
-    Rollout target = cut(resampler_->apply(window.rollout, interval), window.clip_start,
-                         intervals_ + 1, interval);
+    Rollout target = resampler_->apply(window.rollout, interval)
+                         .frames(window.clip_start, intervals_ + 1, interval);
     if (target.acceleration.empty()) {
         target.acceleration =
             difference_acceleration(target, resampler_->particle_count(), interval);

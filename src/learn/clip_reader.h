@@ -9,7 +9,17 @@
 
 namespace springtime {
 
-// Clips as the learner wants them: resampled to the surrogate, with accelerations. Where positions
+// A clip with frames around it.
+struct FrameWindow {
+    Rollout rollout;
+    std::size_t clip_start = 0;  // frame
+};
+
+// A clip with as many frames around it as make the states at its ends those of the whole rollout:
+// none where states are stored.
+FrameWindow window_around(const Motion& motion, const Clip& clip, std::size_t intervals);
+
+// Clips as the published losses want them: resampled to the surrogate, with accelerations. Where positions
 // are all there is, or landmarks are missing, the first frame becomes the estimated start, and
 // velocities are there in the first frame and the last; what no frame shows stays missing.
 class ClipReader {

@@ -135,6 +135,51 @@ BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& cli
     return result;
 }
 
+template <class Real>
+void BatchGradient::follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
+                                  const std::vector<Trajectory>& trajectories,
+                                  const LandmarkMap& map, const ParameterValues& parameters,
+                                  const TrajectoryLoss& loss, bool with_gradient,
+                                  std::vector<Followed>& results)
+{
+    const double speed_limit = largest_speed(surrogate_.sheet, options_.dt / taped_substeps_);
+    const std::size_t width = tapes[0]->lane_count();
+    const int groups = int((trajectories.size() + width - 1) / width);
+    parallel_for(groups, threads_, [&](int group, int thread) {
+        Tape<Real>& tape = *tapes[thread];
+        tape.set_parameters(parameters);
+        std::vector<const Trajectory*> lanes;
+        std::vector<ParameterValues*> gradients;
+        const std::size_t begin = group * width, end = std::min(begin + width, trajectories.size());
+        for (std::size_t i = begin; i < end; ++i) {
+            lanes.push_back(&trajectories[i]);
+            if (!with_gradient) continue;
+            results[i].gradient = ParameterGradient(surrogate_).kinds;
+            gradients.push_back(&results[i].gradient);
+        }
+        const auto found = springtime::follow<Real>(tape, map, lanes, loss, stride_ * taped_substeps_,
+                                                    speed_limit, gradients);
+        for (std::size_t i = begin; i < end; ++i) results[i].result = found[i - begin];
+    });
+}
+
+std::vector<BatchGradient::Followed> BatchGradient::follow(
+    const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
+    const ParameterValues& parameters, const TrajectoryLoss& loss, bool with_gradient)
+{
+    const double none = std::nan("");
+    std::vector<Followed> results(trajectories.size(), Followed{{none, none, 1}, {}});
+    const std::optional<int> substeps = substeps_for(parameters);
+    if (!substeps) return results;
+    make_tapes(*substeps);
+    if (!reference_.empty()) {
+        follow_groups(reference_, trajectories, map, parameters, loss, with_gradient, results);
+    } else {
+        follow_groups(fast_, trajectories, map, parameters, loss, with_gradient, results);
+    }
+    return results;
+}
+
 double BatchGradient::motion_rmse(const std::vector<Rollout>& clips,
                                   const ParameterValues& parameters)
 {

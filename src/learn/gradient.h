@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "learn/loss.h"
+#include "learn/trajectory.h"
 #include "sim/clip_gradient.h"
 #include "sim/tape.h"
 
@@ -38,6 +39,15 @@ class BatchGradient {
     Result run(const std::vector<Rollout>& clips, const ParameterValues& parameters,
                const LossWeights& weights, bool with_gradient);
 
+    // How far the cloth is from each trajectory, with the gradient of each if it is asked for.
+    struct Followed {
+        TrajectoryResult result;
+        ParameterValues gradient;
+    };
+    std::vector<Followed> follow(const std::vector<Trajectory>& trajectories,
+                                 const LandmarkMap& map, const ParameterValues& parameters,
+                                 const TrajectoryLoss& loss, bool with_gradient);
+
     // Root of the mean squared distance to the targets, over all frames and particles. [m]
     double motion_rmse(const std::vector<Rollout>& clips, const ParameterValues& parameters);
 
@@ -50,6 +60,11 @@ class BatchGradient {
     Result run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                       const std::vector<Rollout>& clips, const ParameterValues& parameters,
                       const LossWeights& weights, bool with_gradient);
+    template <class Real>
+    void follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
+                       const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
+                       const ParameterValues& parameters, const TrajectoryLoss& loss,
+                       bool with_gradient, std::vector<Followed>& results);
     Result run_backend(const std::vector<Rollout>& clips, const ParameterValues& parameters,
                        const LossWeights& weights, int substeps, bool with_gradient);
     void make_tapes(int substeps);

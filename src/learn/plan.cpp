@@ -108,9 +108,9 @@ TrainOptions train_options(const LearnOptions& options, const Motion& motion)
 {
     const bool captured = motion.header.captured;
     TrainOptions train;
-    const Grid grid = options.grid.value_or(captured ? fitting_grid(motion.header) : Grid{32, 32});
+    const Grid grid = options.grid.value_or(fitting_grid(motion.header));
     train.grid = grid_options(grid, options.families);
-    train.law = options.law;
+    train.law = options.law.value_or(SpringLaw{});
     train.passes = passes_of(options, captured);
     train.rounds = options.rounds.value_or(captured ? 1 : 4);
     train.batch = options.batch;
@@ -129,8 +129,8 @@ TrainOptions train_options(const LearnOptions& options, const Motion& motion)
     train.stiffness_start = options.stiffness_start;
     train.damping_start = options.damping_start;
     train.validation_share = options.validation_share;
-    train.validation_clips = options.validation_clips;
-    train.validate_every = options.validate_every;
+    train.validation_rollouts = options.validation_rollouts;
+    train.validate_every = options.validate_every.value_or(8);
     const int patience = options.patience.value_or(captured ? 24 : 0);
     if (patience > 0) train.patience = patience;
     train.seed = options.seed;
@@ -143,7 +143,7 @@ IdentifyOptions identify_options(const LearnOptions& options, const GridOptions&
 {
     IdentifyOptions solve;
     solve.grid = grid;
-    solve.law = options.law;
+    solve.law = options.law.value_or(SpringLaw{});
     solve.form = options.form;
     solve.instruments = options.instruments;
     solve.window = options.window;
@@ -165,23 +165,6 @@ std::optional<Grid> finer_grid(const LearnOptions& options, const MotionHeader& 
     const Grid finer{2 * own->rows - 1, 2 * own->cols - 1};
     if (finer.rows > kMost || finer.cols > kMost) return std::nullopt;
     return finer;
-}
-
-void begin_near(TrainOptions& options)
-{
-    constexpr double kSlower = 0.1;
-    constexpr int kPatience = 48;
-    options.stiffness_rate *= kSlower;
-    options.damping_rate *= kSlower;
-    options.patience = options.patience.value_or(kPatience);
-}
-
-void compare_positions(TrainOptions& options)
-{
-    for (TrainPass& pass : options.passes) {
-        pass.weights.force = pass.weights.impulse = 0;
-        pass.weights.position = 1;
-    }
 }
 
 bool compares_positions_only(const TrainOptions& options)

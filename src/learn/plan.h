@@ -25,11 +25,7 @@ IdentifyOptions identify_options(const LearnOptions& options, const GridOptions&
 // choice to make.
 std::optional<Grid> finer_grid(const LearnOptions& options, const MotionHeader& header);
 
-// A descent that begins near its end takes small steps, and ends when nothing more is gained.
-void begin_near(TrainOptions& options);
-
-// Without stored velocities forces are second differences that noise drowns.
-void compare_positions(TrainOptions& options);
+// Whether no loss needs forces, which are second differences without stored velocities.
 bool compares_positions_only(const TrainOptions& options);
 
 }  // namespace springtime

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <memory>
 
+#include "learn/descent.h"
 #include "learn/plan.h"
+#include "learn/steps.h"
 #include "learn/summary.h"
 #include "learn/training_set.h"
 #include "springtime/error.h"
@@ -14,11 +16,6 @@ namespace springtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Stage fit_stage(const Progress& progress, const GridOptions& grid)
-{
-    return Stage(progress, fmt::format("homogeneous fit, {} x {}", grid.rows, grid.cols));
-}
 
 // One run of learn().
 class Recipe {
@@ -49,15 +46,21 @@ class Recipe {
     void solve();
     bool asks_for_solving() const;
     void solve_or_say_why();
-    bool nothing_left_to_refine();
+    bool linear_answer_is_exact();
     void fit_homogeneous_network();
-    TrainOptions descent_options() const;
-    void descend();
+    void descend_as_published();
+    void learn_in_steps();
+    void run_step(const StepPlan& plan, int first_iteration);
+    Cloth start_of(const StepPlan& plan) const;
+    void choose_step();
+    void refuse_if_trivial();
     void learn_automatically();
     void take_linear_answer();
     void finish();
     void use_grid(const Grid& grid);
     const TrainingSet& training_set();
+    const TrivialErrors& trivial();
+    TrainHooks storing_hooks(std::optional<TrainState>& last, const Cloth& like);
 
     const LearnOptions& options_;
     const Progress& progress_;
@@ -66,6 +69,7 @@ class Recipe {
     TrainOptions train_;
     LearnState state_;
     std::unique_ptr<TrainingSet> set_;
+    std::optional<TrivialErrors> trivial_;
     Learned learned_;
 };
 
@@ -116,8 +120,9 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth = fit_homogeneous(*set, fit_stage(progress_, train_.grid));
-        const double rmse = set->validation_rmse(cloth);
+        Cloth cloth = fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed),
+                                      progress_);
+        const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
     Trial own = attempt({train_.grid.rows, train_.grid.cols}), other = attempt(finer);
@@ -139,7 +144,7 @@ void Recipe::solve()
         state_.linear = identify(motion_, identify_options(options_, train_.grid), progress_);
         store_.keep_linear(*state_.linear);
     }
-    learned_.linear_rmse = training_set().validation_rmse(state_.linear->cloth);
+    learned_.linear_rmse = training_set().validation_error(state_.linear->cloth).mean;
     learned_.linear = state_.linear;
     learned_.training_seconds += state_.linear->seconds;
     learned_.summary += describe(*state_.linear);
@@ -181,52 +186,51 @@ void Recipe::take_linear_answer()
     learned_.validation_rmse = *learned_.linear_rmse;
 }
 
-bool Recipe::nothing_left_to_refine()
+const TrivialErrors& Recipe::trivial()
 {
+    if (!trivial_) {
+        trivial_ = trivial_errors(training_set());
+        learned_.nothing_moves_rmse = trivial_->nothing_moves;
+        learned_.first_shape_follows_rmse = trivial_->first_shape_follows;
+    }
+    return *trivial_;
+}
+
+// A source that is itself such a network is recovered, and nothing is left to learn. Where noise is
+// large the floor means little, so the answer must also be far better than what needs no model.
+bool Recipe::linear_answer_is_exact()
+{
+    constexpr double kFarBetter = 0.5;
     if (!learned_.linear) return false;
-    const double floor = refinement_floor(*learned_.linear, train_.clip_steps, motion_.header);
-    if (!(*learned_.linear_rmse <= floor)) return false;
+    double seconds = 0;
+    for (const Trajectory& whole : training_set().validation) {
+        seconds = std::max(seconds, double(whole.frame_count) * motion_.header.frame_interval());
+    }
+    const double floor = refinement_floor(*learned_.linear, seconds, motion_.header);
+    const double error = *learned_.linear_rmse;
+    if (!(error <= floor && error <= kFarBetter * trivial().best())) return false;
     learned_.summary += fmt::format(
-        "not refined by gradient: the answer follows the validation motion to {:.2g} m, and below "
-        "{:.2g} m there is only noise and rounding\n",
-        *learned_.linear_rmse, floor);
+        "not refined by gradient: the answer follows whole validation rollouts to {:.2g} m, and "
+        "below {:.2g} m there is only noise and rounding\n",
+        error, floor);
     return true;
 }
 
 void Recipe::fit_homogeneous_network()
 {
     if (!state_.homogeneous) {
-        state_.homogeneous = fit_homogeneous(training_set(), fit_stage(progress_, train_.grid));
+        state_.homogeneous = fit_homogeneous(
+            training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
         store_.keep_homogeneous(*state_.homogeneous);
     }
     learned_.homogeneous = state_.homogeneous;
-    learned_.homogeneous_rmse = training_set().validation_rmse(*state_.homogeneous);
+    learned_.homogeneous_rmse = training_set().validation_error(*state_.homogeneous).mean;
 }
 
-// Begins with the linear answer instead of the homogeneous network where that follows the
-// validation motion better.
-TrainOptions Recipe::descent_options() const
-{
-    TrainOptions options = train_;
-    options.start = learned_.homogeneous;
-    if (learned_.linear_rmse && *learned_.linear_rmse < *learned_.homogeneous_rmse) {
-        options.start = learned_.linear->cloth;
-        begin_near(options);
-    }
-    return options;
-}
-
-void Recipe::descend()
+// `like` has the law of the descent.
+TrainHooks Recipe::storing_hooks(std::optional<TrainState>& last, const Cloth& like)
 {
     constexpr int kKeepEvery = 4;  // iterations: at most that many are run again
-    fit_homogeneous_network();
-    const TrainOptions options = descent_options();
-    // The standard errors of the linear answer hold for what grew out of it.
-    const auto with_errors = [&](Cloth cloth) {
-        cloth.errors = options.start->errors;
-        return cloth;
-    };
-    std::optional<TrainState> last;
     TrainHooks hooks;
     hooks.on_log = [&](const TrainLog& log) {
         state_.log.push_back(log);
@@ -235,10 +239,21 @@ void Recipe::descend()
     hooks.on_state = [&](const TrainState& now) {
         last = now;
         if (now.iteration % kKeepEvery == 0) store_.keep_descent(now);
-        if (now.best_iteration == now.iteration) {  // whatever happens, the best so far is there
-            store_.keep_best(with_errors(best_cloth(motion_.header, options, now)));
-        }
+        if (now.best_iteration != now.iteration) return;
+        Cloth best = like;  // whatever happens, the best so far is there
+        set_parameters(best, now.best);
+        store_.keep_best(best);
     };
+    return hooks;
+}
+
+void Recipe::descend_as_published()
+{
+    fit_homogeneous_network();
+    TrainOptions options = train_;
+    options.start = learned_.homogeneous;
+    std::optional<TrainState> last;
+    const TrainHooks hooks = storing_hooks(last, training_set().surrogate);
     TrainResult result;
     try {
         result = train(training_set(), options, state_.descent ? &*state_.descent : nullptr, hooks,
@@ -248,7 +263,7 @@ void Recipe::descend()
         throw;
     }
     store_.keep_descent(result.state);
-    learned_.cloth = with_errors(std::move(result.cloth));
+    learned_.cloth = std::move(result.cloth);
     learned_.validation_rmse = result.validation_rmse;
     learned_.iterations = result.state.iteration;
     learned_.best_iteration = result.state.best_iteration;
@@ -257,13 +272,101 @@ void Recipe::descend()
     for (const TrainLog& log : learned_.log) learned_.training_seconds += log.seconds;
 }
 
+// ---- Trajectories, in steps
+
+// The step before, or the linear answer where that follows the motion better.
+Cloth Recipe::start_of(const StepPlan& plan) const
+{
+    const LearnStep& before = learned_.steps.back();
+    if (plan.descent.deviate && learned_.linear_rmse &&
+        *learned_.linear_rmse < before.error.mean) {
+        return with_law(learned_.linear->cloth, plan.law);
+    }
+    return with_law(before.cloth, plan.law);
+}
+
+void Recipe::run_step(const StepPlan& plan, int first_iteration)
+{
+    const Cloth start = start_of(plan);
+    const int end = first_iteration + total_iterations(plan.descent);
+    const bool begun = state_.descent && state_.descent->iteration > first_iteration &&
+                       state_.descent->iteration <= end;
+    std::optional<TrainState> last;
+    const TrainHooks hooks = storing_hooks(last, start);
+    TrainResult result;
+    try {
+        result = descend(training_set(), start, plan.descent, first_iteration,
+                         begun ? &*state_.descent : nullptr, hooks, progress_, plan.name);
+    } catch (const Cancelled&) {
+        if (last) store_.keep_descent(*last);
+        throw;
+    }
+    store_.keep_descent(result.state);
+    learned_.iterations = result.state.iteration;
+    learned_.best_iteration = result.state.best_iteration;
+    learned_.steps.push_back({plan.name, std::move(result.cloth), {}, 0});
+}
+
+void Recipe::learn_in_steps()
+{
+    const std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
+    int first_iteration = 0;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const auto begin = Clock::now();
+        if (i == 0) {
+            fit_homogeneous_network();
+            learned_.steps.push_back({plans[i].name, *state_.homogeneous, {}, 0});
+        } else if (i <= state_.steps.size()) {
+            learned_.steps.push_back({plans[i].name, state_.steps[i - 1], {}, 0});
+        } else {
+            run_step(plans[i], first_iteration);
+            store_.keep_step(i - 1, learned_.steps.back().cloth);
+        }
+        if (i > 0) first_iteration += total_iterations(plans[i].descent);
+        LearnStep& step = learned_.steps.back();
+        step.error = training_set().validation_error(step.cloth);
+        step.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    }
+    learned_.iterations = first_iteration;
+    learned_.log = state_.log;
+    for (const TrainLog& log : learned_.log) learned_.training_seconds += log.seconds;
+    choose_step();
+}
+
+void Recipe::choose_step()
+{
+    std::vector<ValidationError> errors;
+    for (const LearnStep& step : learned_.steps) errors.push_back(step.error);
+    const std::optional<std::size_t> kept = simplest_good(errors);
+    trivial();
+    learned_.summary += describe_steps(learned_, kept);
+    if (kept) {
+        learned_.cloth = learned_.steps[*kept].cloth;
+        learned_.validation_rmse = learned_.steps[*kept].error.mean;
+    }
+    if (learned_.linear_rmse && *learned_.linear_rmse < learned_.validation_rmse) {
+        take_linear_answer();
+    }
+    refuse_if_trivial();
+}
+
+void Recipe::refuse_if_trivial()
+{
+    const TrivialErrors& none = trivial();
+    if (learned_.validation_rmse < none.best()) return;
+    throw Failure(
+        "train: no answer follows the validation motion better than what needs no model: the best "
+        "is off by {:.4g} m, but nothing moves by {:.4g} m and the first shape follows the held "
+        "points by {:.4g} m. Is the size of the sheet right, and are all held points named? More "
+        "or longer recordings may help",
+        learned_.validation_rmse, none.nothing_moves, none.first_shape_follows);
+}
+
 void Recipe::learn_automatically()
 {
     solve_or_say_why();
-    if (nothing_left_to_refine()) return take_linear_answer();
-    if (!motion_.header.velocities) compare_positions(train_);
-    descend();
-    learned_.summary += describe_descent(learned_);
+    if (linear_answer_is_exact()) return take_linear_answer();
+    learn_in_steps();
 }
 
 void Recipe::finish()
@@ -289,8 +392,11 @@ Learned Recipe::run()
         case LearnMethod::automatic:
             learn_automatically();
             break;
+        case LearnMethod::trajectory:
+            learn_in_steps();
+            break;
         case LearnMethod::gradient:
-            descend();
+            descend_as_published();
             break;
         case LearnMethod::linear:
             solve();
@@ -328,14 +434,13 @@ Learned learn(const Motion& motion, const LearnOptions& options, const Progress&
     return Recipe(motion, options, progress, store ? *store : none).run();
 }
 
-// The velocity at the start of a clip is estimated from five frames and off by s/(sqrt(10) T)
-// (docs/learning.md), which carries positions away over the clip, by half of that on average.
-double refinement_floor(const Identification& linear, int clip_steps, const MotionHeader& header)
+// The velocity at the start of a run is estimated from five frames and off by s/(sqrt(10) T)
+// (docs/learning.md), which carries positions away over the run, by half of that on average.
+double refinement_floor(const Identification& linear, double seconds, const MotionHeader& header)
 {
     double noise = std::sqrt(3.0) * linear.noise.level;
     if (!header.velocities) {
-        const double clip = clip_steps * header.dt;
-        noise *= 1 + clip / (2 * std::sqrt(10.0) * header.frame_interval());
+        noise *= 1 + seconds / (2 * std::sqrt(10.0) * header.frame_interval());
     }
     return noise + 1e-4 * std::max(header.sheet.length, header.sheet.width);
 }

@@ -42,24 +42,6 @@ std::string noise_text(const Identification& found)
     return text + "; all frames were used together\n";
 }
 
-std::string start_text(const Learned& learned, bool from_linear)
-{
-    if (!learned.linear) {
-        return fmt::format(
-            "on validation motion: best homogeneous network {:.4g} m; the descent began with it\n",
-            *learned.homogeneous_rmse);
-    }
-    return fmt::format(
-        "on validation motion: linear {}, best homogeneous network {:.4g} m; so the "
-        "descent began with the {}\n",
-        std::isfinite(*learned.linear_rmse) ? fmt::format("{:.4g} m", *learned.linear_rmse)
-                                            : "without bounds",
-        *learned.homogeneous_rmse,
-        from_linear ? "linear answer"
-                    : "homogeneous network; the linear answer, with its standard "
-                      "errors, is kept beside it");
-}
-
 }  // namespace
 
 std::string describe(const Identification& found)
@@ -95,26 +77,25 @@ std::string describe(const Identification& found)
     return text;
 }
 
-std::string describe_descent(const Learned& learned)
+std::string describe_steps(const Learned& learned, std::optional<std::size_t> kept)
 {
-    const bool from_linear =
-        learned.linear_rmse && *learned.linear_rmse < *learned.homogeneous_rmse;
-    std::string text = start_text(learned, from_linear);
-    if (learned.best_iteration == 0) {
-        text += fmt::format(
-            "refined by gradient: {} iterations brought nothing better, the start is kept\n",
-            learned.iterations);
-    } else {
-        text +=
-            fmt::format("refined by gradient: from {:.4g} m to {:.4g} m in {} of {} iterations\n",
-                        from_linear ? *learned.linear_rmse : *learned.homogeneous_rmse,
-                        learned.validation_rmse, learned.best_iteration, learned.iterations);
+    const auto metres = [](double error) {
+        return std::isfinite(error) ? fmt::format("{:.4g} m", error) : std::string("blows up");
+    };
+    std::string text = fmt::format("{} whole validation rollouts, error at the free landmarks:\n",
+                                   learned.steps[0].error.by_rollout.size());
+    const auto row = [&](const std::string& name, double error, const std::string& more) {
+        text += fmt::format("  {:<32} {:>12}{}\n", name, metres(error), more);
+    };
+    row("nothing moves", *learned.nothing_moves_rmse, "");
+    row("the first shape follows", *learned.first_shape_follows_rmse, "");
+    if (learned.linear_rmse) row("linear answer", *learned.linear_rmse, "");
+    for (std::size_t i = 0; i < learned.steps.size(); ++i) {
+        const LearnStep& step = learned.steps[i];
+        row(step.name, step.error.mean,
+            fmt::format("{:>9.1f} s{}", step.seconds, kept == i ? "  kept" : ""));
     }
-    if (!learned.too_stiff) return text;
-    return text +
-           "warning: the descent ended early: its springs came to need too short steps, and the "
-           "best before that is kept. Are all points named that were held? Is the sheet's size "
-           "right?\n";
+    return text;
 }
 
 std::string describe_segments(const Motion& given, const Motion& cut, const TrainOptions& options)

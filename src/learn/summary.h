@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "springtime/learn.h"
@@ -9,8 +10,8 @@ namespace springtime {
 // What was done and found, in plain words, a line each.
 std::string describe(const Identification& found);
 
-// How a descent went, and what it began with.
-std::string describe_descent(const Learned& learned);
+// A table of what each step gained, and which of them is kept.
+std::string describe_steps(const Learned& learned, std::optional<std::size_t> kept);
 
 // How the motion is shared out and which particles the surrogate has, where that was chosen. Empty
 // where nothing was.

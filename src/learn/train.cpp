@@ -57,6 +57,15 @@ bool same_law(const Cloth& a, const Cloth& b)
                       });
 }
 
+// The size of a parameter, for those that begin with zero and for steps that are not relative.
+double scale_of(const Parameter& parameter, const TrainState& state)
+{
+    // Bending is weak: a sheet with k = 300 N/m has kappa = D/h^2 of some 0.3 N/m.
+    constexpr double kBendShare = 0.01;
+    const double scale = parameter.is_damping() ? state.damping_scale : state.stiffness_scale;
+    return parameter.kind->element == Element::bend ? kBendShare * scale : scale;
+}
+
 TrainState start_state(const Cloth& start, bool logarithmic)
 {
     constexpr double kLeast = 0.01;  // of the scale, where a logarithm is needed
@@ -66,10 +75,8 @@ TrainState start_state(const Cloth& start, bool logarithmic)
     state.damping_scale = mean_of(start.springs.damping);
     state.parameters = parameters_of(start);
     for (std::size_t k = 0; logarithmic && k < parameters.size(); ++k) {
-        const double scale =
-            parameters[k].is_damping() ? state.damping_scale : state.stiffness_scale;
         for (double& value : state.parameters[k]) {
-            if (value == 0) value = kLeast * scale;
+            if (value == 0) value = kLeast * scale_of(parameters[k], state);
         }
     }
     state.best = state.parameters;
@@ -136,7 +143,7 @@ class Trainer {
         const bool given = options_.stiffness_start && options_.damping_start;
         Cloth start = options_.start ? *options_.start
                       : given        ? set_.surrogate
-                                     : homogeneous_start(set_, gradient_, Stage(progress, "start"));
+                                     : homogeneous_start(set_, Stage(progress, "start"));
         const std::size_t springs = set_.surrogate.springs.spring_count();
         if (start.springs.ends != set_.surrogate.springs.ends) {
             throw Error(
@@ -145,24 +152,27 @@ class Trainer {
                 start.springs.spring_count(), options_.grid.rows, options_.grid.cols, springs);
         }
         const auto in_every_cloth = [](const Parameter& parameter) {
-            return parameter.kind->presence == ParameterPresence::always;
+            return parameter.kind->element == Element::spring &&
+                   parameter.kind->presence == ParameterPresence::always;
         };
         if (const auto parameters = learned_parameters(start);
             std::all_of(parameters.begin(), parameters.end(), in_every_cloth)) {
-            set_law(start.springs, options_.law);
+            set_law(start, options_.law);
         }
         if (!same_law(start, set_.surrogate)) {
             throw Error(
-                "train: the cloth to start from has {} stiffness ranges and {} isotropic damping, "
-                "other than those asked for; give the knots of that cloth",
-                start.springs.ranges.size(), start.springs.isotropic_damping.empty() ? "no" : "an");
+                "train: the cloth to start from has {} stiffness ranges, {} isotropic damping and "
+                "{} "
+                "bends, other than those asked for; give the law of that cloth",
+                start.springs.ranges.size(), start.springs.isotropic_damping.empty() ? "no" : "an",
+                start.bends.bend_count());
         }
         const auto assign = [&](std::vector<double>& values, const std::optional<double>& value) {
             if (value) values.assign(springs, *value);
         };
         assign(start.springs.damping, options_.damping_start);
         for (const Parameter& parameter : learned_parameters(start)) {
-            if (!parameter.is_damping()) {
+            if (!parameter.is_damping() && parameter.kind->element == Element::spring) {
                 assign(values_of(start, parameter), options_.stiffness_start);
             }
         }
@@ -233,7 +243,7 @@ void Trainer::move(const Place& place, ParameterGradient& gradient)
         const bool damping = parameters[kind].is_damping();
         if (pass.learn == (damping ? Learn::stiffness : Learn::damping)) continue;
         const double rate = damping ? options_.damping_rate : options_.stiffness_rate;
-        const double start = damping ? state_.damping_scale : state_.stiffness_scale;
+        const double start = scale_of(parameters[kind], state_);
         Mover{state_.parameters[kind],     state_.mean[kind],
               state_.square[kind],         rate * (options_.logarithmic ? decay : decay * start),
               penalty(kind, pass.weights), options_.logarithmic}
@@ -283,7 +293,7 @@ TrainLog Trainer::iterate(const Place& place)
 void Trainer::validate(TrainLog& log)
 {
     const Cloth cloth = with_parameters(set_.surrogate, state_.parameters);
-    const double error = gradient_.motion_rmse(set_.validation, parameters_of(cloth));
+    const double error = set_.validation_error(gradient_, parameters_of(cloth)).mean;
     log.validation_rmse = error;
     const bool better = !state_.best_validation || error < *state_.best_validation;
     if (!std::isfinite(error) || !better) return;
@@ -368,7 +378,7 @@ Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double
 {
     Cloth cloth = make_grid_cloth(header.sheet, grid, MaterialField::uniform(stiffness),
                                   MaterialField::uniform(damping));
-    set_law(cloth.springs, law);
+    set_law(cloth, law);
     return cloth;
 }
 
@@ -447,11 +457,10 @@ void check_train(const TrainOptions& options, const Motion& motion)
                     options.slow_seconds);
     }
     check_at_least_one("validate_every", options.validate_every);
-    check_at_least_one("validation_clips", options.validation_clips);
+    check_at_least_one("validation_rollouts", options.validation_rollouts);
     const RolloutSplit split =
         split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed);
     const std::size_t intervals = std::size_t(options.clip_steps / header.stride);
-    cut_clips(motion, split.validation, intervals, 0, 0);
     for (const TrainPass& pass : options.passes) {
         cut_clips(motion, split.training, intervals, 0, pass.slow_clips ? options.slow_seconds : 0);
     }

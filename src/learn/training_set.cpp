@@ -1,21 +1,13 @@
 #include "learn/training_set.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "springtime/error.h"
 
 namespace springtime {
 
 namespace {
-
-// `count` of the clips, spread evenly.
-std::vector<Clip> spread(const std::vector<Clip>& clips, std::size_t count)
-{
-    std::vector<Clip> chosen;
-    const std::size_t n = std::min(count, clips.size());
-    for (std::size_t i = 0; i < n; ++i) chosen.push_back(clips[i * clips.size() / n]);
-    return chosen;
-}
 
 Substeps substeps_of(const TrainOptions& options, const MotionHeader& header)
 {
@@ -32,27 +24,33 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices)
       step{source.header.dt, source.header.environment, choices.device},
       substeps(substeps_of(choices, source.header)),
       resampler(source.header.rest, surrogate.rest),
+      map(surrogate, source.header),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
-      reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate)
+      reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate),
+      trajectories(source, resampler, surrogate)
 {
-    validation = targets_of(split.validation, std::size_t(std::max(1, options.validation_clips)));
+    validation =
+        whole_rollouts(split.validation, std::size_t(std::max(1, options.validation_rollouts)));
 }
 
-std::vector<Rollout> TrainingSet::targets_of(const std::vector<std::size_t>& rollouts,
-                                             std::size_t count) const
+std::vector<Trajectory> TrainingSet::whole_rollouts(const std::vector<std::size_t>& rollouts,
+                                                    std::size_t count) const
 {
-    if (!judges_whole_rollouts()) {
-        return reader.read(spread(cut_clips(motion, rollouts, reader.intervals(), 0, 0), count));
+    std::vector<Trajectory> whole;
+    for (std::size_t i = 0; i < std::min(count, rollouts.size()); ++i) {
+        whole.push_back(trajectories.read({rollouts[i], 0}, motion.frame_counts[rollouts[i]]));
     }
-    constexpr std::size_t kMost = 16;  // in memory as a whole
-    std::vector<Clip> whole;
-    std::size_t frames = SIZE_MAX;  // all that every one of them has
-    for (const std::size_t rollout : rollouts) {
-        if (whole.size() == std::min(count, kMost)) break;
-        whole.push_back({rollout, 0});
-        frames = std::min(frames, motion.frame_counts[rollout]);
-    }
-    return ClipReader(motion, resampler, frames - 1, &surrogate).read(whole);
+    return whole;
+}
+
+TrajectoryLoss TrainingSet::trajectory_loss(const DescentOptions& descent) const
+{
+    constexpr double kFloor = 1e-3;
+    TrajectoryLoss loss;
+    loss.floor = kFloor * std::hypot(surrogate.sheet.length, surrogate.sheet.width);
+    loss.squares = descent.squares;
+    if (descent.width) loss.width = *descent.width;
+    return loss;
 }
 
 std::vector<Clip> TrainingSet::training_clips(double tail_seconds) const
@@ -65,7 +63,22 @@ BatchGradient TrainingSet::gradient_of(const Cloth& cloth) const
     return BatchGradient(cloth, step, motion.header.stride, options.threads, substeps);
 }
 
-double TrainingSet::validation_rmse(const Cloth& cloth) const
+ValidationError TrainingSet::validation_error(BatchGradient& gradient,
+                                              const ParameterValues& parameters) const
+{
+    ValidationError error;
+    double sum = 0;
+    std::size_t frames = 0;
+    for (const auto& followed : gradient.follow(validation, map, parameters, {}, false)) {
+        error.by_rollout.push_back(followed.result.error);
+        sum += followed.result.error * double(followed.result.frames);
+        frames += followed.result.frames;
+    }
+    error.mean = sum / double(frames);
+    return error;
+}
+
+ValidationError TrainingSet::validation_error(const Cloth& cloth) const
 {
     if (cloth.springs.ends != surrogate.springs.ends) {
         throw Error(
@@ -73,12 +86,13 @@ double TrainingSet::validation_rmse(const Cloth& cloth) const
             "same grid and families",
             cloth.springs.spring_count(), surrogate.springs.spring_count());
     }
-    return gradient_of(cloth).motion_rmse(validation, parameters_of(cloth));
+    BatchGradient gradient = gradient_of(cloth);
+    return validation_error(gradient, parameters_of(cloth));
 }
 
 double validation_error(const Motion& motion, const TrainOptions& options, const Cloth& cloth)
 {
-    return TrainingSet(motion, options).validation_rmse(cloth);
+    return TrainingSet(motion, options).validation_error(cloth).mean;
 }
 
 }  // namespace springtime

@@ -5,6 +5,7 @@
 #include "learn/clip_reader.h"
 #include "learn/gradient.h"
 #include "learn/stage.h"
+#include "learn/trajectory.h"
 #include "springtime/learn.h"
 
 namespace springtime {
@@ -19,20 +20,20 @@ struct TrainingSet {
     // Clips to train on; of the last seconds of each rollout only when tail_seconds is positive.
     std::vector<Clip> training_clips(double tail_seconds) const;
 
-    // Whether cloths are judged by whole rollouts instead of clips: where particles lie between
-    // landmarks, and for captured motion. There a clip that begins in the midst of a motion begins
-    // with springs strained by interpolation or noise, which makes soft and viscous cloths look
-    // good; a rollout begins as it was made, or forgets how it began.
-    bool judges_whole_rollouts() const { return !resampler.exact() || motion.header.captured; }
+    // Whole rollouts to judge a cloth by, at most `count` of the given ones.
+    std::vector<Trajectory> whole_rollouts(const std::vector<std::size_t>& rollouts,
+                                           std::size_t count) const;
 
-    // Targets for judging a cloth by how it moves, out of the given rollouts, at most `count`.
-    std::vector<Rollout> targets_of(const std::vector<std::size_t>& rollouts,
-                                    std::size_t count) const;
+    // What descents minimise. Errors below a thousandth of the diagonal of the sheet are rounding and
+    // chaos (0.02 m of a sheet of 15.5 m).
+    TrajectoryLoss trajectory_loss(const DescentOptions& descent) const;
 
     // Runs clips of a cloth with the surrogate's springs, whatever law they follow.
     BatchGradient gradient_of(const Cloth& cloth) const;
-    // Motion RMSE of such a cloth on the validation targets. [m]
-    double validation_rmse(const Cloth& cloth) const;
+    // The error on whole validation rollouts.
+    ValidationError validation_error(BatchGradient& gradient,
+                                     const ParameterValues& parameters) const;
+    ValidationError validation_error(const Cloth& cloth) const;
 
     const Motion& motion;
     TrainOptions options;
@@ -40,18 +41,24 @@ struct TrainingSet {
     SimulationOptions step;
     Substeps substeps;  // of that step
     Resampler resampler;
+    LandmarkMap map;
     RolloutSplit split;
-    ClipReader reader;
-    std::vector<Rollout> validation;
+    ClipReader reader;  // for published losses
+    TrajectoryReader trajectories;
+    std::vector<Trajectory> validation;  // whole rollouts
 };
 
 // The stiffness and the damping, the same for all springs, that follow the motion best: a search
-// over four decades of stiffness. What the options give is taken as it is.
-Cloth homogeneous_start(const TrainingSet& set, BatchGradient& gradient, const Stage& stage);
+// over four decades of stiffness.
+Cloth homogeneous_start(const TrainingSet& set, const Stage& stage);
+
+// The descent that fits homogeneous networks.
+DescentOptions homogeneous_descent(const MotionHeader& header, std::uint64_t seed);
 
 // The parts of learn.h on a training set that is already there. `options` may differ from those of
 // the set in the start and in how the descent goes.
-Cloth fit_homogeneous(const TrainingSet& set, const Stage& stage);
+Cloth fit_homogeneous(const TrainingSet& set, const DescentOptions& descent,
+                      const Progress& progress);
 TrainResult train(const TrainingSet& set, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks, const Progress& progress);
 

@@ -23,6 +23,18 @@ double energy_of_springs(const SpringSet& set, const State& state)
     return energy;
 }
 
+double energy_of_bends(const BendSet& set, const State& state)
+{
+    double energy = 0;
+    for (std::size_t i = 0; i < set.bend_count(); ++i) {
+        const auto [a, m, b] = set.particles[i];
+        energy +=
+            bend_energy(second_difference(state.position[a], state.position[m], state.position[b]),
+                        set.stiffness[i]);
+    }
+    return energy;
+}
+
 double energy_of_triangles(const Cloth& cloth, const State& state)
 {
     const TriangleSet& set = cloth.triangles;
@@ -66,7 +78,8 @@ Energy energy_of(const Cloth& cloth, const Environment& environment, const State
         energy.kinetic += 0.5 * cloth.mass[p] * dot(state.velocity[p], state.velocity[p]);
         energy.gravitational -= cloth.mass[p] * dot(environment.gravity, state.position[p]);
     }
-    energy.elastic += energy_of_springs(cloth.springs, state) + energy_of_triangles(cloth, state) +
+    energy.elastic += energy_of_springs(cloth.springs, state) +
+                      energy_of_bends(cloth.bends, state) + energy_of_triangles(cloth, state) +
                       energy_of_hinges(cloth, state);
     return energy;
 }

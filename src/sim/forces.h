@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "physics/bend.h"
 #include "physics/external.h"
 #include "physics/hinge.h"
 #include "physics/spring.h"
@@ -55,6 +56,10 @@ SpringRange<Real> range_of(const SpringSet& springs, std::size_t range, std::siz
 // What the plain loops read of a cloth, in the precision they run in.
 template <class Real>
 struct ForceTable {
+    struct Bend {
+        std::array<int, 3> particles;
+        Real stiffness, damping;
+    };
     struct Triangle {
         std::array<int, 3> corners;
         TriangleShape<Real> shape;
@@ -72,6 +77,7 @@ struct ForceTable {
     int range_count;
     std::vector<SpringRange<Real>> ranges;  // [spring][range]
     std::vector<Real> isotropic_damping;    // zero where the cloth has none
+    std::vector<Bend> bends;
     std::vector<Triangle> triangles;
     TriangleDamping damping_kind;
     std::vector<Hinge> hinges;
@@ -98,6 +104,10 @@ struct ForceTable {
             }
         }
         for (const double mass : cloth.mass) inverse_mass.push_back(Real(1 / mass));
+        for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
+            bends.push_back({cloth.bends.particles[i], Real(cloth.bends.stiffness[i]),
+                             Real(cloth.bends.damping[i])});
+        }
         const TriangleSet& t = cloth.triangles;
         for (std::size_t i = 0; i < t.triangle_count(); ++i) {
             triangles.push_back(
@@ -120,14 +130,18 @@ struct ForceTable {
         drag = Real(environment.drag);
     }
 
-    // By the slots of the formula (physics/spring.h).
-    Real& parameter(std::size_t slot, std::size_t spring)
+    // A learned parameter of an element, by the slot of its formula (physics/spring.h, bend.h).
+    Real& parameter(const Parameter& which, std::size_t element)
     {
-        if (slot == 0) return stiffness[spring];
-        if (slot == 1) return damping[spring];
+        const std::size_t slot = which.slot;
+        if (which.kind->element == Element::bend) {
+            return slot == 0 ? bends[element].stiffness : bends[element].damping;
+        }
+        if (slot == 0) return stiffness[element];
+        if (slot == 1) return damping[element];
         const int range = int(slot) - kFirstRangeSlot;
-        return range < range_count ? ranges[spring * range_count + range].stiffness
-                                   : isotropic_damping[spring];
+        return range < range_count ? ranges[element * range_count + range].stiffness
+                                   : isotropic_damping[element];
     }
     RangeLaw<Real> law(std::size_t spring) const
     {
@@ -152,6 +166,22 @@ void add_spring_forces(const ForceTable<Real>& table, const std::vector<Vec3<Rea
             table.force_of_spring(s, position[b] - position[a], velocity[b] - velocity[a]);
         force[a] += f;
         force[b] -= f;
+    }
+}
+
+// Adds the forces [N] of the bends of one state to `force`.
+template <class Real>
+void add_bend_forces(const ForceTable<Real>& table, const std::vector<Vec3<Real>>& position,
+                     const std::vector<Vec3<Real>>& velocity, std::vector<Vec3<Real>>& force)
+{
+    for (const auto& [particles, stiffness, damping] : table.bends) {
+        const auto [a, m, b] = particles;
+        const Vec3<Real> f = bend_force(second_difference(position[a], position[m], position[b]),
+                                        second_difference(velocity[a], velocity[m], velocity[b]),
+                                        stiffness, damping);
+        force[a] += f;
+        force[m] -= Real(2) * f;
+        force[b] += f;
     }
 }
 
@@ -195,6 +225,7 @@ void add_element_forces(const ForceTable<Real>& table, const std::vector<Vec3<Re
                         const std::vector<Vec3<Real>>& velocity, std::vector<Vec3<Real>>& force)
 {
     add_spring_forces(table, position, velocity, force);
+    add_bend_forces(table, position, velocity, force);
     switch (table.damping_kind) {
         case TriangleDamping::deformation:
             add_triangle_forces<DampsDeformation>(table, position, velocity, force);

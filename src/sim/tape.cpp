@@ -14,8 +14,9 @@ void check_tape_cloth(const Cloth& cloth)
     const std::size_t hinges = cloth.hinges.hinge_count();
     if (triangles > 0 || hinges > 0) {
         throw Error(
-            "cloth: {} triangles and {} hinges, but gradients are for springs alone; learn a grid "
-            "of springs from the motion of this cloth",
+            "cloth: {} triangles and {} hinges, but gradients are for springs and bends alone; "
+            "learn "
+            "a grid of springs from the motion of this cloth",
             triangles, hinges);
     }
 }

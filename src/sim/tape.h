@@ -42,8 +42,9 @@ class Tape {
     virtual void pull_acceleration(std::span<const Real> adjoint) = 0;
     virtual void retreat(int steps) = 0;
 
-    // Adds the gradient so far, summed over the lanes.
+    // Adds the gradient so far: summed over the lanes, or of one lane.
     virtual void add_gradient(ParameterValues& gradient) const = 0;
+    virtual void add_lane_gradient(int lane, ParameterValues& gradient) const = 0;
 };
 
 struct TapeOptions {
@@ -57,7 +58,7 @@ std::unique_ptr<Tape<double>> make_reference_tape(const Cloth& cloth,
                                                   const SimulationOptions& options,
                                                   const TapeOptions& tape = {});
 
-// Throws Error unless the cloth consists of springs alone: nothing else can be learned.
+// Throws Error unless the cloth consists of springs and bends alone: nothing else can be learned.
 void check_tape_cloth(const Cloth& cloth);
 // Throws Error for options with contact, which no tape knows the way back through.
 void check_tape_options(const SimulationOptions& options);

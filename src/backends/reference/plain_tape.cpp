@@ -17,15 +17,16 @@ class PlainTape : public StretchTape<double> {
           force_(cloth.particle_count()),
           parameters_(learned_parameters(cloth)),
           gradient_(kSlotsBesideRanges + cloth.springs.ranges.size(),
-                    std::vector<double>(cloth.springs.spring_count()))
+                    std::vector<double>(cloth.springs.spring_count())),
+          bend_gradient_(kBendSlots, std::vector<double>(cloth.bends.bend_count()))
     {
     }
 
     void set_parameters(const ParameterValues& values) override
     {
         for (std::size_t k = 0; k < parameters_.size(); ++k) {
-            for (std::size_t s = 0; s < table_.ends.size(); ++s) {
-                table_.parameter(parameters_[k].slot, s) = values[k][s];
+            for (std::size_t e = 0; e < values[k].size(); ++e) {
+                table_.parameter(parameters_[k], e) = values[k][e];
             }
         }
     }
@@ -33,10 +34,16 @@ class PlainTape : public StretchTape<double> {
     void add_gradient(ParameterValues& gradient) const override
     {
         for (std::size_t k = 0; k < gradient.size(); ++k) {
-            for (std::size_t s = 0; s < table_.ends.size(); ++s) {
-                gradient[k][s] += gradient_[parameters_[k].slot][s];
+            const bool bend = parameters_[k].kind->element == Element::bend;
+            const ParameterValues& sums = bend ? bend_gradient_ : gradient_;
+            for (std::size_t e = 0; e < gradient[k].size(); ++e) {
+                gradient[k][e] += sums[parameters_[k].slot][e];
             }
         }
+    }
+    void add_lane_gradient(int, ParameterValues& gradient) const override
+    {
+        add_gradient(gradient);
     }
 
   protected:
@@ -71,7 +78,7 @@ class PlainTape : public StretchTape<double> {
             put(adjoint_of_velocity(), p, back_velocity + external_adjoint(a, table_.drag));
             force_[p] = table_.inverse_mass[p] * a;
         }
-        spring_adjoints(position, velocity);
+        element_adjoints(position, velocity);
     }
 
     void acceleration_adjoint(const double* position, const double* velocity,
@@ -83,12 +90,13 @@ class PlainTape : public StretchTape<double> {
                 at(adjoint_of_velocity(), p) + external_adjoint(a, table_.drag));
             force_[p] = table_.inverse_mass[p] * a;
         }
-        spring_adjoints(position, velocity);
+        element_adjoints(position, velocity);
     }
 
     void clear_gradient() override
     {
         for (auto& kind : gradient_) std::fill(kind.begin(), kind.end(), 0.0);
+        for (auto& kind : bend_gradient_) std::fill(kind.begin(), kind.end(), 0.0);
     }
 
   private:
@@ -111,9 +119,49 @@ class PlainTape : public StretchTape<double> {
             force_[a] += f;
             force_[b] -= f;
         }
+        for (const auto& [particles, stiffness, damping] : table_.bends) {
+            const Vec3d f = bend_force(difference_at(position, particles),
+                                       difference_at(velocity, particles), stiffness, damping);
+            force_[particles[0]] += f;
+            force_[particles[1]] -= 2.0 * f;
+            force_[particles[2]] += f;
+        }
+    }
+
+    static Vec3d difference_at(const double* array, const std::array<int, 3>& particles)
+    {
+        const auto [a, m, b] = particles;
+        return second_difference(at(array, a), at(array, m), at(array, b));
+    }
+    static void add(double* array, std::size_t p, const Vec3d& value)
+    {
+        put(array, p, at(array, p) + value);
     }
 
     // From the adjoints of the forces, in force_, to those of states and parameters.
+    void element_adjoints(const double* position, const double* velocity)
+    {
+        spring_adjoints(position, velocity);
+        bend_adjoints(position, velocity);
+    }
+
+    void bend_adjoints(const double* position, const double* velocity)
+    {
+        for (std::size_t i = 0; i < table_.bends.size(); ++i) {
+            const auto& [particles, stiffness, damping] = table_.bends[i];
+            const auto [a, m, b] = particles;
+            const auto back = bend_adjoint(difference_at(position, particles),
+                                           difference_at(velocity, particles), stiffness, damping,
+                                           second_difference(force_[a], force_[m], force_[b]));
+            for (const auto& [particle, weight] : {std::pair{a, 1.0}, {m, -2.0}, {b, 1.0}}) {
+                add(adjoint_of_position(), particle, weight * back.e);
+                add(adjoint_of_velocity(), particle, weight * back.rate);
+            }
+            bend_gradient_[0][i] += back.stiffness;
+            bend_gradient_[1][i] += back.damping;
+        }
+    }
+
     void spring_adjoints(const double* position, const double* velocity)
     {
         for (std::size_t s = 0; s < table_.ends.size(); ++s) {
@@ -121,10 +169,10 @@ class PlainTape : public StretchTape<double> {
             const auto back =
                 adjoint_of_spring(s, at(position, b) - at(position, a),
                                   at(velocity, b) - at(velocity, a), force_[a] - force_[b]);
-            put(adjoint_of_position(), a, at(adjoint_of_position(), a) - back.d);
-            put(adjoint_of_position(), b, at(adjoint_of_position(), b) + back.d);
-            put(adjoint_of_velocity(), a, at(adjoint_of_velocity(), a) - back.v);
-            put(adjoint_of_velocity(), b, at(adjoint_of_velocity(), b) + back.v);
+            add(adjoint_of_position(), a, -back.d);
+            add(adjoint_of_position(), b, back.d);
+            add(adjoint_of_velocity(), a, -back.v);
+            add(adjoint_of_velocity(), b, back.v);
             gradient_[0][s] += back.stiffness;
             gradient_[1][s] += back.damping;
         }
@@ -145,7 +193,8 @@ class PlainTape : public StretchTape<double> {
     double dt_;
     std::vector<Vec3d> force_;
     std::vector<Parameter> parameters_;
-    ParameterValues gradient_;  // [slot][spring]
+    ParameterValues gradient_;       // [slot][spring]
+    ParameterValues bend_gradient_;  // [slot][bend]
 };
 
 }  // namespace

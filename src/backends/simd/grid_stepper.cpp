@@ -34,7 +34,8 @@ std::optional<PlacedSpring> placed(const Grid& grid, std::array<int, 2> ends)
 
 bool GridStepper::fits(const Cloth& cloth)
 {
-    if (!cloth.grid || cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0) {
+    if (!cloth.grid || cloth.bends.bend_count() > 0 || cloth.triangles.triangle_count() > 0 ||
+        cloth.hinges.hinge_count() > 0) {
         return false;
     }
     std::set<std::pair<int, int>> taken;

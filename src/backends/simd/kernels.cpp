@@ -3,6 +3,7 @@
 
 #include "backends/simd/contact_kernels.h"
 #include "backends/simd/lanes.h"
+#include "physics/bend.h"
 #include "physics/euler.h"
 #include "physics/external.h"
 #include "physics/spring.h"
@@ -58,14 +59,78 @@ struct SweepLaws {
     long slot_count() const { return kSlotsBesideRanges + range_count; }
 };
 
-// Acceleration of particle p, given that every spring from lower numbers has added its part to
-// `force`: the springs to higher numbers come last, so after them the force is complete.
-// Inlined by force: as a call it would pass six registers through memory, a fifth of the step.
-template <class Laws>
+void add_lanes(float* to, const Pack& value)
+{
+    (Pack::load(to) + value).store(to);
+}
+
+void add_lanes(float* array, int particle, const Vec& value)
+{
+    store_lanes(array, particle, load_lanes(array, particle) + value);
+}
+
+// The bends that begin at a particle: their forces, and the way back through them.
+struct NoBends {
+    explicit NoBends(const SweepCloth&) {}
+    void add_forces(int, const LaneState&, const Vec&, const Vec&, float*, Vec&) const {}
+    void add_adjoints(int, const LaneState&, const LaneAdjoint&) const {}
+};
+struct SweepBends {
+    const int* first;
+    const SweepBend* bends;
+
+    explicit SweepBends(const SweepCloth& cloth) : first(cloth.first_bend), bends(cloth.bends) {}
+
+    [[gnu::always_inline]] inline void add_forces(int p, const LaneState& from, const Vec& position,
+                                                  const Vec& velocity, float* force,
+                                                  Vec& total) const
+    {
+        for (int i = first[p]; i < first[p + 1]; ++i) {
+            const auto [middle, end, stiffness, damping] = bends[i];
+            const Vec f = bend_force(second_difference(position, load_lanes(from.position, middle),
+                                                       load_lanes(from.position, end)),
+                                     second_difference(velocity, load_lanes(from.velocity, middle),
+                                                       load_lanes(from.velocity, end)),
+                                     Pack(stiffness), Pack(damping));
+            total += f;
+            add_lanes(force, middle, -(f + f));
+            add_lanes(force, end, f);
+        }
+    }
+
+    void add_adjoints(int p, const LaneState& from, const LaneAdjoint& adjoint) const
+    {
+        const auto difference = [&](const float* array, int middle, int end) {
+            return second_difference(load_lanes(array, p), load_lanes(array, middle),
+                                     load_lanes(array, end));
+        };
+        for (int i = first[p]; i < first[p + 1]; ++i) {
+            const auto [middle, end, stiffness, damping] = bends[i];
+            const auto back = bend_adjoint(difference(from.position, middle, end),
+                                           difference(from.velocity, middle, end), Pack(stiffness),
+                                           Pack(damping), difference(adjoint.force, middle, end));
+            add_lanes(adjoint.position, p, back.e);
+            add_lanes(adjoint.position, middle, -(back.e + back.e));
+            add_lanes(adjoint.position, end, back.e);
+            add_lanes(adjoint.velocity, p, back.rate);
+            add_lanes(adjoint.velocity, middle, -(back.rate + back.rate));
+            add_lanes(adjoint.velocity, end, back.rate);
+            float* parameters = adjoint.bend_parameters + kBendSlots * kWidth * i;
+            add_lanes(parameters, back.stiffness);
+            add_lanes(parameters + kWidth, back.damping);
+        }
+    }
+};
+
+// Acceleration of particle p, given that every spring and bend from lower numbers has added its
+// part to `force`: the springs and bends to higher numbers come last, so after them the force is
+// complete. Inlined by force: as a call it would pass six registers through memory, a fifth of the
+// step.
+template <class Laws, class Bends>
 [[gnu::always_inline]] inline Vec sweep_acceleration(const SweepCloth& cloth, const Laws& laws,
-                                                     const AirPacks& air, float* force, int p,
-                                                     const LaneState& from, const Vec& position,
-                                                     const Vec& velocity)
+                                                     const Bends& bends, const AirPacks& air,
+                                                     float* force, int p, const LaneState& from,
+                                                     const Vec& position, const Vec& velocity)
 {
     Vec total = load_lanes(force, p);
     for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
@@ -77,23 +142,38 @@ template <class Laws>
         total += f;
         store_lanes(force, spring.other, load_lanes(force, spring.other) - f);
     }
+    bends.add_forces(p, from, position, velocity, force, total);
     store_lanes(force, p, Vec{});
     return Pack(cloth.inverse_mass[p]) * total +
            external_acceleration(velocity, air.gravity, air.wind, air.drag);
 }
 
-// No later spring reads a particle whose force is complete, so it moves in the same sweep.
-template <class Laws>
+// Calls run<Laws, Bends>() with what a cloth has, so that it does not pay for what it has not.
+template <class Run>
+void with_kind(const SweepCloth& cloth, const Run& run)
+{
+    if (cloth.first_bend) {
+        cloth.laws ? run.template operator()<SweepLaws, SweepBends>()
+                   : run.template operator()<PlainLaws, SweepBends>();
+    } else {
+        cloth.laws ? run.template operator()<SweepLaws, NoBends>()
+                   : run.template operator()<PlainLaws, NoBends>();
+    }
+}
+
+// No later spring or bend reads a particle whose force is complete, so it moves in the same sweep.
+template <class Laws, class Bends>
 void lane_step_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
                   const LaneState& from, float* to_position, float* to_velocity)
 {
     const AirPacks air(air_numbers);
     const Laws laws(cloth);
+    const Bends bends(cloth);
     for (int p = 0; p < cloth.particle_count; ++p) {
         Vec position = load_lanes(from.position, p);
         Vec velocity = load_lanes(from.velocity, p);
         const Vec acceleration =
-            sweep_acceleration(cloth, laws, air, aids.force, p, from, position, velocity);
+            sweep_acceleration(cloth, laws, bends, air, aids.force, p, from, position, velocity);
         euler_step(position, velocity, acceleration, Pack::load(aids.mobility + kWidth * p),
                    air.dt);
         store_lanes(to_position, p, position);
@@ -104,21 +184,23 @@ void lane_step_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAid
 void lane_step(const SweepCloth& cloth, const Air& air, const LaneAids& aids, const LaneState& from,
                float* to_position, float* to_velocity)
 {
-    const auto step = cloth.laws ? lane_step_of<SweepLaws> : lane_step_of<PlainLaws>;
-    step(cloth, air, aids, from, to_position, to_velocity);
+    with_kind(cloth, [&]<class Laws, class Bends>() {
+        lane_step_of<Laws, Bends>(cloth, air, aids, from, to_position, to_velocity);
+    });
 }
 
-template <class Laws>
+template <class Laws, class Bends>
 void lane_acceleration_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
                           const LaneState& from, float* acceleration)
 {
     const AirPacks air(air_numbers);
     const Laws laws(cloth);
+    const Bends bends(cloth);
     for (int p = 0; p < cloth.particle_count; ++p) {
         const Pack free = Pack::load(aids.mobility + kWidth * p) / air.dt;  // one, or zero
         store_lanes(
             acceleration, p,
-            free * sweep_acceleration(cloth, laws, air, aids.force, p, from,
+            free * sweep_acceleration(cloth, laws, bends, air, aids.force, p, from,
                                       load_lanes(from.position, p), load_lanes(from.velocity, p)));
     }
 }
@@ -126,21 +208,17 @@ void lane_acceleration_of(const SweepCloth& cloth, const Air& air_numbers, const
 void lane_acceleration(const SweepCloth& cloth, const Air& air, const LaneAids& aids,
                        const LaneState& from, float* acceleration)
 {
-    const auto compute =
-        cloth.laws ? lane_acceleration_of<SweepLaws> : lane_acceleration_of<PlainLaws>;
-    compute(cloth, air, aids, from, acceleration);
-}
-
-void add_lanes(float* to, const Pack& value)
-{
-    (Pack::load(to) + value).store(to);
+    with_kind(cloth, [&]<class Laws, class Bends>() {
+        lane_acceleration_of<Laws, Bends>(cloth, air, aids, from, acceleration);
+    });
 }
 
 // From the adjoint of all forces to those of positions, velocities and parameters.
-template <class Laws>
-void spring_adjoints_of(const SweepCloth& cloth, const LaneState& from, const LaneAdjoint& adjoint)
+template <class Laws, class Bends>
+void element_adjoints_of(const SweepCloth& cloth, const LaneState& from, const LaneAdjoint& adjoint)
 {
     const Laws laws(cloth);
+    const Bends bends(cloth);
     for (int p = 0; p < cloth.particle_count; ++p) {
         const Vec position = load_lanes(from.position, p);
         const Vec velocity = load_lanes(from.velocity, p);
@@ -166,14 +244,16 @@ void spring_adjoints_of(const SweepCloth& cloth, const LaneState& from, const La
         }
         store_lanes(adjoint.position, p, back_position);
         store_lanes(adjoint.velocity, p, back_velocity);
+        bends.add_adjoints(p, from, adjoint);
     }
 }
 
-void sweep_spring_adjoints(const SweepCloth& cloth, const LaneState& from,
-                           const LaneAdjoint& adjoint)
+void sweep_element_adjoints(const SweepCloth& cloth, const LaneState& from,
+                            const LaneAdjoint& adjoint)
 {
-    const auto sweep = cloth.laws ? spring_adjoints_of<SweepLaws> : spring_adjoints_of<PlainLaws>;
-    sweep(cloth, from, adjoint);
+    with_kind(cloth, [&]<class Laws, class Bends>() {
+        element_adjoints_of<Laws, Bends>(cloth, from, adjoint);
+    });
 }
 
 void lane_step_adjoint(const SweepCloth& cloth, const Air& air_numbers, const float* mobility,
@@ -187,7 +267,7 @@ void lane_step_adjoint(const SweepCloth& cloth, const Air& air_numbers, const fl
         store_lanes(adjoint.velocity, p, velocity + external_adjoint(acceleration, air.drag));
         store_lanes(adjoint.force, p, Pack(cloth.inverse_mass[p]) * acceleration);
     }
-    sweep_spring_adjoints(cloth, from, adjoint);
+    sweep_element_adjoints(cloth, from, adjoint);
 }
 
 void lane_acceleration_adjoint(const SweepCloth& cloth, const Air& air_numbers,
@@ -201,7 +281,7 @@ void lane_acceleration_adjoint(const SweepCloth& cloth, const Air& air_numbers,
                     load_lanes(adjoint.velocity, p) + external_adjoint(a, air.drag));
         store_lanes(adjoint.force, p, Pack(cloth.inverse_mass[p]) * a);
     }
-    sweep_spring_adjoints(cloth, from, adjoint);
+    sweep_element_adjoints(cloth, from, adjoint);
 }
 
 Vec load_grid(float* const (&arrays)[3], long index)

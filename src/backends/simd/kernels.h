@@ -12,6 +12,12 @@ struct SweepSpring {
     float rest_length, stiffness, damping;
 };
 
+// A bend in the list of its lowest-numbered particle, which is an end.
+struct SweepBend {
+    int middle, end;
+    float stiffness, damping;
+};
+
 // Springs grouped by their lower-numbered end: those of particle p are first[p] .. first[p + 1].
 struct SweepCloth {
     int particle_count;
@@ -22,6 +28,9 @@ struct SweepCloth {
     // `law_size` numbers: from, to [m] and stiffness of each range, then isotropic damping.
     const float* laws;
     int range_count, law_size;
+    // Bends likewise; null where there are none.
+    const int* first_bend;
+    const SweepBend* bends;
 };
 
 // A triangle and a hinge with their material; corners are as in TriangleSet and HingeSet.
@@ -65,6 +74,7 @@ struct LaneAdjoint {
     // [spring][slot][lane] in sweep order; added to. The slots are those of physics/spring.h: the
     // first two, or all of them where springs have a law.
     float* parameters;
+    float* bend_parameters;  // [bend][slot][lane] likewise, with the slots of physics/bend.h
 };
 
 // Where grid springs lead, seen from their first end.

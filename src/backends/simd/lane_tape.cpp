@@ -19,8 +19,9 @@ class LaneTape : public StretchTape<float> {
           force_(number_count(), 0),
           slots_(has_law(cloth.springs) ? kSlotsBesideRanges + cloth.springs.ranges.size()
                                         : kFirstRangeSlot),
-          parameters_(slots_ * cloth.springs.spring_count() * kernels.width, 0),
-          gradient_(slots_ * cloth.springs.spring_count(), 0)
+          bends_at_(slots_ * cloth.springs.spring_count()),
+          parameters_((bends_at_ + kBendSlots * cloth.bends.bend_count()) * kernels.width, 0),
+          gradient_(parameters_.size(), 0)
     {
     }
 
@@ -31,12 +32,11 @@ class LaneTape : public StretchTape<float> {
 
     void add_gradient(ParameterValues& gradient) const override
     {
-        for (std::size_t i = 0; i < table_.order().size(); ++i) {
-            for (std::size_t k = 0; k < gradient.size(); ++k) {
-                const std::size_t place = slots_ * i + table_.parameters()[k].slot;
-                gradient[k][table_.order()[i]] += gradient_[place] + lane_sum(place);
-            }
-        }
+        add_sums(gradient, 0, kernels_.width);
+    }
+    void add_lane_gradient(int lane, ParameterValues& gradient) const override
+    {
+        add_sums(gradient, lane, lane + 1);
     }
 
   protected:
@@ -82,21 +82,31 @@ class LaneTape : public StretchTape<float> {
     {
         back_force_.resize(number_count());
         return {adjoint_of_position(), adjoint_of_velocity(), back_force_.data(),
-                parameters_.data()};
+                parameters_.data(), parameters_.data() + bends_at_ * kernels_.width};
     }
 
-    double lane_sum(std::size_t parameter) const
+    // Adds the gradient of lanes from `begin` to `end`.
+    void add_sums(ParameterValues& gradient, int begin, int end) const
     {
-        double sum = 0;
-        for (int lane = 0; lane < kernels_.width; ++lane) {
-            sum += parameters_[parameter * kernels_.width + lane];
+        for (std::size_t k = 0; k < gradient.size(); ++k) {
+            const Parameter& parameter = table_.parameters()[k];
+            const bool bend = parameter.kind->element == Element::bend;
+            const std::size_t first = bend ? bends_at_ : 0, slots = bend ? kBendSlots : slots_;
+            const std::vector<int>& order = table_.order(parameter.kind->element);
+            for (std::size_t i = 0; i < order.size(); ++i) {
+                const std::size_t at = (first + slots * i + parameter.slot) * kernels_.width;
+                double sum = 0;
+                for (int lane = begin; lane < end; ++lane) {
+                    sum += gradient_[at + lane] + parameters_[at + lane];
+                }
+                gradient[k][order[i]] += sum;
+            }
         }
-        return sum;
     }
 
     void flush()
     {
-        for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += lane_sum(i);
+        for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += parameters_[i];
         std::fill(parameters_.begin(), parameters_.end(), 0.0f);
         unflushed_ = 0;
     }
@@ -105,9 +115,11 @@ class LaneTape : public StretchTape<float> {
     Air air_;
     SweepTable table_;
     AlignedVector<float> force_, back_force_;
-    std::size_t slots_;                // parameters of the formula of a spring
-    AlignedVector<float> parameters_;  // [spring in sweep order][slot][lane]
-    std::vector<double> gradient_;     // what was flushed, [spring][slot]
+    std::size_t slots_;     // parameters of the formula of a spring
+    std::size_t bends_at_;  // parameters of all springs: those of bends follow
+    // [spring in sweep order][slot][lane], then [bend in sweep order][slot][lane]
+    AlignedVector<float> parameters_;
+    AlignedVector<double> gradient_;  // what was flushed, likewise
     int unflushed_ = 0;
 };
 

@@ -12,7 +12,8 @@ namespace springtime {
 
 bool MeshStepper::fits(const Cloth& cloth)
 {
-    return cloth.springs.spring_count() == 0 && cloth.triangles.triangle_count() > 0;
+    return cloth.springs.spring_count() == 0 && cloth.bends.bend_count() == 0 &&
+           cloth.triangles.triangle_count() > 0;
 }
 
 // Lane l of group g holds element l * count + g: elements that share a particle lie in one lane,

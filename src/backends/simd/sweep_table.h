@@ -29,19 +29,27 @@ class SweepTable {
                 inverse_mass_.data(),
                 laws_.empty() ? nullptr : laws_.data(),
                 range_count_,
-                law_number_count(range_count_)};
+                law_number_count(range_count_),
+                bends_.empty() ? nullptr : first_bend_.data(),
+                bends_.data()};
     }
-    // For each place in the sweep, the index of the spring in the cloth.
-    const std::vector<int>& order() const { return order_; }
+    // For each place in the sweep, the index of the spring or of the bend in the cloth.
+    const std::vector<int>& order(Element element) const
+    {
+        return element == Element::bend ? bend_order_ : order_;
+    }
     // The learned parameters of the cloth, in the order of their values.
     const std::vector<Parameter>& parameters() const { return parameters_; }
     void set_parameters(const ParameterValues& values);
 
   private:
-    float& parameter(std::size_t place, std::size_t slot);
+    void add_springs(const Cloth& cloth);
+    void add_bends(const Cloth& cloth);
+    float& parameter(const Parameter& which, std::size_t place);
 
-    std::vector<int> order_, first_;
+    std::vector<int> order_, first_, bend_order_, first_bend_;
     std::vector<SweepSpring> springs_;
+    std::vector<SweepBend> bends_;
     std::vector<float> inverse_mass_;
     int range_count_;
     std::vector<Parameter> parameters_;

@@ -1,0 +1,263 @@
+#include "learn/descent.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <future>
+
+#include "core/quantile.h"
+#include "learn/adam.h"
+#include "springtime/error.h"
+
+namespace springtime {
+
+int total_iterations(const DescentOptions& options)
+{
+    int sum = 0;
+    for (const Horizon& horizon : options.horizons) sum += horizon.iterations;
+    return sum;
+}
+
+std::optional<ParameterValues> limited_mean(std::vector<ParameterValues> gradients, double limit)
+{
+    std::vector<double> norms;
+    std::vector<const ParameterValues*> finite;
+    for (const ParameterValues& gradient : gradients) {
+        const double norm = norm_of(gradient);
+        if (!std::isfinite(norm)) continue;
+        norms.push_back(norm);
+        finite.push_back(&gradient);
+    }
+    if (2 * finite.size() <= gradients.size()) return std::nullopt;
+    const double most = limit * quantile(norms, 0.5);
+    ParameterValues mean = *finite[0];
+    for (auto& kind : mean) std::fill(kind.begin(), kind.end(), 0.0);
+    for (std::size_t i = 0; i < finite.size(); ++i) {
+        const double scale = (norms[i] > most ? most / norms[i] : 1) / double(finite.size());
+        for (std::size_t k = 0; k < mean.size(); ++k) {
+            for (std::size_t e = 0; e < mean[k].size(); ++e) {
+                mean[k][e] += scale * (*finite[i])[k][e];
+            }
+        }
+    }
+    return mean;
+}
+
+namespace {
+
+std::vector<ParameterBounds> range_of(const std::vector<Parameter>& parameters,
+                                      const ParameterValues& values)
+{
+    std::vector<ParameterBounds> bounds;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const auto [low, high] = std::minmax_element(values[k].begin(), values[k].end());
+        bounds.push_back({parameters[k].kind, *low, *high});
+    }
+    return bounds;
+}
+
+// The step that the bounds of parameters are made for. Where steps are cut as needed, descents may
+// come to need four times as many as the start.
+double shortest_step(const TrainingSet& set, const Cloth& start)
+{
+    constexpr int kMore = 4;
+    const double dt = set.step.dt;
+    if (set.substeps.count) return dt / *set.substeps.count;
+    const auto needed = laddered_substeps(start, set.step.environment, dt);
+    return std::max(kShortestStep, dt / (kMore * needed.value_or(1)));
+}
+
+class Descent {
+  public:
+    Descent(const TrainingSet& set, const Cloth& start, const DescentOptions& options,
+            int first_iteration)
+        : set_(set),
+          start_(start),
+          options_(options),
+          first_iteration_(first_iteration),
+          logs_(start, shortest_step(set, start)),
+          gradient_(set.gradient_of(start)),
+          loss_(set.trajectory_loss(options))
+    {
+    }
+
+    TrainResult run(const TrainState* resume, const TrainHooks& hooks, const Progress& progress,
+                    const std::string& stage);
+
+  private:
+    using Batch = std::vector<Trajectory>;
+
+    void begin();
+    void go_on(const TrainState& state);
+    void read_ahead(int iteration);
+    std::vector<Clip> clips_of(int iteration) const;
+    std::size_t intervals_of(int iteration) const;
+    TrainLog iterate();
+    ParameterValues gradient_of(const Batch& batch, const ParameterValues& values, TrainLog& log);
+    void validate(TrainLog& log);
+    int done() const { return state_.iteration - first_iteration_; }
+
+    const TrainingSet& set_;
+    const Cloth& start_;
+    const DescentOptions& options_;
+    int first_iteration_;
+    LogParameters logs_;
+    BatchGradient gradient_;
+    TrajectoryLoss loss_;
+    TrainState state_;
+    std::future<Batch> coming_;
+};
+
+void Descent::begin()
+{
+    state_ = logs_.start_from(start_);
+    state_.iteration = state_.best_iteration = first_iteration_;
+    TrainLog unused;
+    validate(unused);  // a descent that only makes it worse leaves the start
+}
+
+void Descent::go_on(const TrainState& state)
+{
+    const ParameterValues expected = parameters_of(start_);
+    const auto fits = [&](const ParameterValues& all) {
+        return std::equal(all.begin(), all.end(), expected.begin(), expected.end(),
+                          [](const auto& a, const auto& b) { return a.size() == b.size(); });
+    };
+    if (!fits(state.parameters) || !fits(state.average)) {
+        throw Error(
+            "train: the checkpoint has {} kinds of parameters, but this law and grid have {} of "
+            "other sizes; resume with the settings of the run",
+            state.parameters.size(), expected.size());
+    }
+    state_ = state;
+}
+
+// A step of the loop belongs to the horizon that its number falls into.
+std::size_t Descent::intervals_of(int iteration) const
+{
+    double seconds = options_.horizons.back().seconds;
+    for (const Horizon& horizon : options_.horizons) {
+        seconds = horizon.seconds;
+        if (iteration < horizon.iterations) break;
+        iteration -= horizon.iterations;
+    }
+    const double intervals = std::round(seconds / set_.motion.header.frame_interval());
+    return std::size_t(std::max(1.0, intervals));
+}
+
+std::vector<Clip> Descent::clips_of(int iteration) const
+{
+    const ClipDraw draw{std::size_t(options_.batch), options_.start_share, options_.seed};
+    return draw.clips(set_.motion, set_.split.training, intervals_of(iteration), iteration);
+}
+
+void Descent::read_ahead(int iteration)
+{
+    if (iteration >= total_iterations(options_)) return;
+    coming_ = std::async(std::launch::async, [this, iteration] {
+        return set_.trajectories.read(clips_of(iteration), intervals_of(iteration));
+    });
+}
+
+ParameterValues Descent::gradient_of(const Batch& batch, const ParameterValues& values,
+                                     TrainLog& log)
+{
+    std::vector<BatchGradient::Followed> followed =
+        gradient_.follow(batch, set_.map, values, loss_, true);
+    std::vector<ParameterValues> gradients;
+    std::size_t finite = 0;
+    for (BatchGradient::Followed& clip : followed) {
+        if (!std::isfinite(clip.result.loss)) {
+            clip.gradient = {{std::nan("")}};
+        } else {
+            to_logarithms(clip.gradient, values);
+            log.loss.trajectory += clip.result.loss;
+            ++finite;
+        }
+        gradients.push_back(std::move(clip.gradient));
+    }
+    log.loss.total = log.loss.trajectory /= double(std::max<std::size_t>(finite, 1));
+    if (auto mean = limited_mean(std::move(gradients), options_.gradient_limit)) return *mean;
+    const Clip first = clips_of(done())[0];
+    throw Failure(
+        "train: iteration {}: {} of {} clips blow up, the first of them in rollout {} from frame "
+        "{}; the last good checkpoint is kept. Lower the rate",
+        state_.iteration, followed.size() - finite, followed.size(), first.rollout,
+        first.first_frame);
+}
+
+TrainLog Descent::iterate()
+{
+    const auto begin = std::chrono::steady_clock::now();
+    const int total = total_iterations(options_);
+    const Batch batch = coming_.get();
+    read_ahead(done() + 1);
+    TrainLog log;
+    log.iteration = state_.iteration;
+    const ParameterValues values = exponentials(state_.parameters);
+    const ParameterValues gradient = gradient_of(batch, values, log);
+    log.gradient_norm = norm_of(gradient);
+    logs_.descend(state_, gradient, options_, options_.rate * cosine_decay(done(), total),
+                  done() + 1);
+    // A mean of all at first, later of the last fifty or so.
+    const double keep = std::min(options_.averaging, double(done() + 1) / double(done() + 10));
+    for (std::size_t k = 0; k < state_.average.size(); ++k) {
+        for (std::size_t e = 0; e < state_.average[k].size(); ++e) {
+            state_.average[k][e] += (1 - keep) * (state_.parameters[k][e] - state_.average[k][e]);
+        }
+    }
+    ++state_.iteration;
+    if (done() == total || done() % options_.validate_every == 0) validate(log);
+    log.bounds = range_of(learned_parameters(start_), exponentials(state_.average));
+    log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return log;
+}
+
+void Descent::validate(TrainLog& log)
+{
+    const ParameterValues values = exponentials(state_.average);
+    const double error = set_.validation_error(gradient_, values).mean;
+    log.validation_rmse = error;
+    const bool better = !state_.best_validation || error < *state_.best_validation;
+    if (!std::isfinite(error) || !better) return;
+    state_.best_validation = error;
+    state_.best_iteration = state_.iteration;
+    state_.best = values;
+}
+
+TrainResult Descent::run(const TrainState* resume, const TrainHooks& hooks,
+                         const Progress& progress, const std::string& stage)
+{
+    if (resume) {
+        go_on(*resume);
+    } else {
+        begin();
+    }
+    const int total = total_iterations(options_);
+    TrainResult result;
+    read_ahead(done());
+    while (done() < total) {
+        const TrainLog log = iterate();
+        result.final_loss = log.loss.total;
+        if (hooks.on_log) hooks.on_log(log);
+        if (hooks.on_state) hooks.on_state(state_);
+        progress.report({stage, double(done()), double(total), "iterations",
+                         fmt::format("loss {:.3g}", log.loss.total)});
+    }
+    result.cloth = start_;
+    set_parameters(result.cloth, state_.best);
+    result.validation_rmse = state_.best_validation.value_or(std::nan(""));
+    result.state = state_;
+    return result;
+}
+
+}  // namespace
+
+TrainResult descend(const TrainingSet& set, const Cloth& start, const DescentOptions& options,
+                    int first_iteration, const TrainState* resume, const TrainHooks& hooks,
+                    const Progress& progress, const std::string& stage)
+{
+    return Descent(set, start, options, first_iteration).run(resume, hooks, progress, stage);
+}
+
+}  // namespace springtime

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "learn/log_parameters.h"
+#include "learn/training_set.h"
+#include "springtime/learn.h"
+
+namespace springtime {
+
+int total_iterations(const DescentOptions& options);
+
+// Descends on trajectories from `start`, whose law the result has. Iterations are counted from
+// `first_iteration` on. What is validated, on whole rollouts, is a running mean of the logarithms; the
+// best is the result, and that may be the start. With `resume`, it continues from that state. Throws
+// Failure when most clips of an iteration blow up.
+TrainResult descend(const TrainingSet& set, const Cloth& start, const DescentOptions& options,
+                    int first_iteration, const TrainState* resume, const TrainHooks& hooks,
+                    const Progress& progress, const std::string& stage);
+
+// Scales the gradients of clips down to `limit` times the median of their norms, so that a chaotic
+// clip cannot rule, and returns their mean. Gradients that are not finite are left out; nothing is
+// returned if these are half or more.
+std::optional<ParameterValues> limited_mean(std::vector<ParameterValues> gradients, double limit);
+
+}  // namespace springtime

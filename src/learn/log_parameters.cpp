@@ -1,0 +1,182 @@
+#include "learn/log_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "learn/adam.h"
+
+namespace springtime {
+
+namespace {
+
+// Largest k dt^2/m of springs and bends, and b dt/m of all dashpots, at which descents on chaotic
+// motion kept within stable steps (a fifth of what a grid of equal springs stands).
+constexpr double kStiffest = 0.08, kStiffestBend = 0.005, kToughest = 0.03;
+
+double largest(const Parameter& parameter, double dt)
+{
+    if (parameter.is_damping()) return kToughest / dt;
+    return (parameter.kind->element == Element::bend ? kStiffestBend : kStiffest) / (dt * dt);
+}
+
+// What zeros begin with, of the mean stiffness or damping of the springs.
+constexpr double kSmall = 0.1;
+
+double mean_of_values(const std::vector<double>& values)
+{
+    return values.empty() ? 0
+                          : std::accumulate(values.begin(), values.end(), 0.0) /
+                                double(values.size());
+}
+
+// The particles of a spring, or of a bend.
+std::vector<int> particles_of(const Cloth& cloth, Element element, std::size_t index)
+{
+    if (element == Element::bend) {
+        const auto& three = cloth.bends.particles[index];
+        return {three.begin(), three.end()};
+    }
+    const auto& ends = cloth.springs.ends[index];
+    return {ends.begin(), ends.end()};
+}
+
+double lightest(const Cloth& cloth, const std::vector<int>& particles)
+{
+    double mass = HUGE_VAL;
+    for (const int p : particles) mass = std::min(mass, cloth.mass[std::size_t(p)]);
+    return mass;
+}
+
+ElementNeighbours neighbours_of(const Cloth& cloth, Element element)
+{
+    ElementNeighbours result;
+    const std::size_t count = element_count(cloth, element);
+    const int cols = cloth.grid ? cloth.grid->cols : int(cloth.particle_count());
+    std::map<std::array<int, 3>, std::size_t> by_place;  // first particle, way to the others
+    const auto place_of = [&](std::size_t e) {
+        const std::vector<int> p = particles_of(cloth, element, e);
+        return std::array{p[0], p[1] - p[0], p.back() - p[0]};
+    };
+    for (std::size_t e = 0; e < count; ++e) by_place[place_of(e)] = e;
+    const auto neighbour = [&](std::size_t e, int step, bool same_row) {
+        std::array<int, 3> place = place_of(e);
+        const int row = place[0] / cols;
+        place[0] += step;
+        const auto found = by_place.find(place);
+        const bool there = found != by_place.end() && (!same_row || place[0] / cols == row);
+        return there ? found->second : e;
+    };
+    for (std::size_t e = 0; e < count; ++e) {
+        result.along_rows.push_back({neighbour(e, -1, true), neighbour(e, 1, true)});
+        result.along_columns.push_back({neighbour(e, -cols, false), neighbour(e, cols, false)});
+    }
+    return result;
+}
+
+// [1 2 1]/4 along the rows and along the columns.
+void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
+{
+    for (const auto* along : {&neighbours.along_rows, &neighbours.along_columns}) {
+        const std::vector<double> before = values;
+        for (std::size_t e = 0; e < values.size(); ++e) {
+            const auto& [a, b] = (*along)[e];
+            values[e] = 0.25 * (before[a] + before[b]) + 0.5 * before[e];
+        }
+    }
+}
+
+}  // namespace
+
+LogParameters::LogParameters(const Cloth& cloth, double dt) : parameters_(learned_parameters(cloth))
+{
+    for (const Parameter& parameter : parameters_) {
+        families_.push_back(families_of(cloth, parameter.kind->element));
+        neighbours_.push_back(neighbours_of(cloth, parameter.kind->element));
+        const std::size_t count = element_count(cloth, parameter.kind->element);
+        std::vector<double>& bounds = bounds_.emplace_back(count);
+        for (std::size_t e = 0; e < count; ++e) {
+            const double mass = lightest(cloth, particles_of(cloth, parameter.kind->element, e));
+            bounds[e] = std::log(largest(parameter, dt) * mass);
+        }
+    }
+}
+
+TrainState LogParameters::start_from(const Cloth& cloth) const
+{
+    const double stiffness = mean_of_values(cloth.springs.stiffness);
+    const double damping = mean_of_values(cloth.springs.damping);
+    TrainState state;
+    state.parameters = parameters_of(cloth);
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+        const double least = kSmall * (parameters_[k].is_damping() ? damping : stiffness);
+        for (double& value : state.parameters[k]) value = std::log(value > 0 ? value : least);
+        cut_off(k, state.parameters[k]);
+        state.mean.emplace_back(bounds_[k].size());
+        state.level_mean.emplace_back(families_[k].size());
+    }
+    state.average = state.parameters;
+    state.best = exponentials(state.parameters);
+    state.square = state.mean;
+    state.level_square = state.level_mean;
+    return state;
+}
+
+void LogParameters::descend(TrainState& state, const ParameterValues& gradient,
+                            const DescentOptions& options, double rate, int step) const
+{
+    constexpr double kSquareDecay = 0.97;  // horizons grow and gradients with them: forget quickly
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+        std::vector<double>& logs = state.parameters[k];
+        std::vector<double> level(families_[k].size()), level_gradient(families_[k].size());
+        for (std::size_t f = 0; f < families_[k].size(); ++f) {
+            for (const std::size_t e : families_[k][f].members) level_gradient[f] += gradient[k][e];
+        }
+        adam_step(level, level_gradient, state.level_mean[k], state.level_square[k], rate, step,
+                  kSquareDecay);
+        if (options.deviate) {
+            std::vector<double> smoothed = gradient[k];
+            for (int pass = 0; pass < options.smoothing; ++pass) smooth(smoothed, neighbours_[k]);
+            adam_step(logs, smoothed, state.mean[k], state.square[k], rate, step,
+                      kSquareDecay);
+        }
+        for (std::size_t f = 0; f < families_[k].size(); ++f) {
+            for (const std::size_t e : families_[k][f].members) logs[e] += level[f];
+        }
+        cut_off(k, logs);
+    }
+}
+
+void LogParameters::cut_off(std::size_t parameter, std::vector<double>& logs) const
+{
+    for (std::size_t e = 0; e < logs.size(); ++e) {
+        logs[e] = std::min(logs[e], bounds_[parameter][e]);
+    }
+}
+
+ParameterValues exponentials(ParameterValues logs)
+{
+    for (std::vector<double>& kind : logs) {
+        for (double& value : kind) value = std::exp(value);
+    }
+    return logs;
+}
+
+void to_logarithms(ParameterValues& gradient, const ParameterValues& values)
+{
+    for (std::size_t k = 0; k < gradient.size(); ++k) {
+        for (std::size_t e = 0; e < gradient[k].size(); ++e) gradient[k][e] *= values[k][e];
+    }
+}
+
+double norm_of(const ParameterValues& gradient)
+{
+    double sum = 0;
+    for (const auto& kind : gradient) {
+        for (const double g : kind) sum += g * g;
+    }
+    return std::sqrt(sum);
+}
+
+}  // namespace springtime

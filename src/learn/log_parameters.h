@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "springtime/cloth.h"
+#include "springtime/learn.h"
+
+namespace springtime {
+
+// Neighbours of equal elements, one cell away: along the rows, then along the columns. An element at
+// an edge is its own neighbour there.
+struct ElementNeighbours {
+    std::vector<std::array<std::size_t, 2>> along_rows, along_columns;
+};
+
+// The learned parameters of a cloth as logarithms, which keeps them positive. Every logarithm is the
+// level of its family plus a deviation of its own element, and both descend: the level quickly,
+// because its gradient is the sum of all, and the deviations each at its own pace. The sum is what is
+// stored. Explicit steps bound it from above.
+class LogParameters {
+  public:
+    // Bounds hold for steps of `dt` and the lighter end of every element.
+    LogParameters(const Cloth& cloth, double dt);
+
+    // The first state of a descent. Parameters that are zero have no logarithm and begin with a small
+    // share of the mean stiffness or damping of the springs.
+    TrainState start_from(const Cloth& cloth) const;
+
+    // One step of Adam along the gradient by the logarithms; `step` counts from 1. Without
+    // deviations all elements of a family move together.
+    void descend(TrainState& state, const ParameterValues& gradient, const DescentOptions& options,
+                 double rate, int step) const;
+
+  private:
+    void cut_off(std::size_t parameter, std::vector<double>& logs) const;
+
+    std::vector<Parameter> parameters_;
+    std::vector<std::vector<ElementFamily>> families_;  // by parameter
+    std::vector<ElementNeighbours> neighbours_;         // by parameter
+    ParameterValues bounds_;                            // of the logarithms
+};
+
+ParameterValues exponentials(ParameterValues logs);
+
+// Turns the gradient by parameters into that by their logarithms, d/d(log k) = k d/dk.
+void to_logarithms(ParameterValues& gradient, const ParameterValues& values);
+double norm_of(const ParameterValues& gradient);
+
+}  // namespace springtime
