@@ -54,5 +54,5 @@ int main()
     const double error =
         surrogate_error(learned.cloth, unseen, Device::automatic, 0, {}, learned.substeps).mean;
     std::printf("motion RMSE on unseen motion: %.2g m, %.0f times better than \"nothing moves\"\n",
-                error, static_error(learned.cloth, unseen).mean / error);
+                error, static_error(unseen).mean / error);
 }

@@ -179,13 +179,12 @@ TEST(Resample, HandlesFollowTheirKeysWhereverTheyWereSeen)
     // Targets stay what was seen.
     EXPECT_EQ(result.position[3 * (1 * 4 + 1) + 1], 0.01f);
     EXPECT_TRUE(std::isnan(result.position[3 * (2 * 4 + 1)]));
-    // Halfway between the handle and a free landmark: half of each path, through the gap as well.
-    const Resampler between(rest, {{0.05, 0}});
-    const Rollout mixed = between.apply(rollout, interval);
-    ASSERT_EQ(mixed.handles.particles, std::vector<int>{0});
-    EXPECT_EQ(mixed.handles.position(0, 0.25).x, 0.125);
-    EXPECT_EQ(mixed.handles.position(0, 0.25).y, 0);
-    EXPECT_TRUE(std::isnan(mixed.position[3 * 2]));
+    // The nearest particle is taken along, whatever is seen of the free landmark beside it.
+    const Resampler between(rest, {{0.05, 0}, {0.2, 0.1}});
+    const Rollout beside = between.apply(rollout, interval);
+    ASSERT_EQ(beside.handles.particles, std::vector<int>{0});
+    EXPECT_EQ(beside.handles.position(0, 0.25).x - beside.handles.position(0, 0).x, 0.25);
+    EXPECT_TRUE(std::isnan(beside.position[3 * 2 * 2]));
 }
 
 }  // namespace

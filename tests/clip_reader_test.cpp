@@ -106,13 +106,16 @@ TEST(ObservedClips, StartInTheStateOfTheWholeRollout)
 
 TEST(ObservedClips, HandlesKeepTheirTimes)
 {
-    // A particle between a pin and free landmarks follows their path; in a clip it is where it is
-    // at the same time of the whole rollout.
-    const Motion motion = observed({.positions_only = true});
-    const Resampler coarse(kCloth.rest, grid_points(kCloth.sheet, {4, 5}));
+    // A held landmark goes along x at 1 m/s; in a clip it is where it is at the same time of the
+    // whole rollout.
+    const Motion pinned = observed({.positions_only = true});
+    std::vector<Rollout> rollouts{pinned.read(0, 0, pinned.frame_counts[0])};
+    rollouts[0].handles = {{0}, {0, 0.8}, {{0, 0, 0}, {0.8, 0, 0}}};
+    const Motion motion = motion_of(pinned.header, rollouts);
+    const Resampler same(kCloth.rest, kCloth.rest);
     const double interval = motion.header.frame_interval();
-    const Handles clip = ClipReader(motion, coarse, 6).read({0, 10}).handles;
-    const Handles whole = coarse.apply(motion.read(0, 0, motion.frame_counts[0]), interval).handles;
+    const Handles clip = ClipReader(motion, same, 6).read({0, 10}).handles;
+    const Handles whole = same.apply(rollouts[0], interval).handles;
     ASSERT_TRUE(whole.moving());
     ASSERT_EQ(clip.particles, whole.particles);
     for (std::size_t h = 0; h < clip.particles.size(); ++h) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -142,7 +143,7 @@ TEST(SurrogateError, IsExactlyZeroOnItsOwnRollouts)
     EXPECT_EQ(error.mean, 0);
     EXPECT_EQ(error.std, 0);
     EXPECT_EQ(error.per_rollout, std::vector<double>(37, 0.0));
-    EXPECT_GT(static_error(cloth, motion).mean, 0.01);
+    EXPECT_GT(static_error(motion).mean, 0.01);
     EXPECT_GT(run(small_cloth(10), motion).mean, 1e-4);
 }
 
@@ -241,6 +242,8 @@ TEST(SurrogateError, CountsWhatIsSeenAlone)
         }
         double square = 0, count = 0;
         for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
+            const std::vector<int>& held = seen.handles.particles;
+            if (std::find(held.begin(), held.end(), int(p)) != held.end()) continue;
             if (!seen.seen(f, p)) continue;
             for (std::size_t axis = 0; axis < 3; ++axis) {
                 const double x = simulation.state().position[p][int(axis)];
@@ -276,16 +279,131 @@ TEST(SurrogateError, AgreesBetweenDevices)
     expect_near(fast.per_rollout, exact.per_rollout, 1e-5);  // 100 float steps of metres
 }
 
-// The surrogate is pulled along by handles on the path of their landmarks.
+// Three corners are pulled along at a constant speed, and the fourth, which is free, starts with
+// it: a rigid translation, in which no spring is strained.
 TEST(SurrogateError, MovesItsHandlesWithTheLandmarks)
 {
     const Cloth cloth = square_cloth();
-    const auto drift = [](std::size_t) { return Vec3d{0.25, 0, 0.5}; };
-    Rollout rollout = drifting(cloth, 5, drift);
-    rollout.handles = moving_handles({0, 1, 2, 3}, rollout, 4e-3);
-    const Motion motion = source_of(header_for(cloth, 1e-3, 4, {}), {rollout});
-    // All particles are handles, at frames on their keys: float rounding of metres is left.
+    const Vec3d step{0.25, 0, 0.5};
+    Rollout rollout = drifting(cloth, 5, [&](std::size_t) { return step; });
+    for (std::size_t i = 0; i < rollout.velocity.size(); ++i)
+        rollout.velocity[i] = float(step[int(i % 3)] / 4e-3);
+    rollout.handles = moving_handles({0, 1, 2}, rollout, 4e-3);
+    Handles& handles = rollout.handles;  // they come along from the frame before the first
+    handles.key_time.insert(handles.key_time.begin(), -4e-3);
+    for (const std::size_t corner : {2, 1, 0})
+        handles.key_position.insert(handles.key_position.begin(),
+                                    flat_state(cloth).position[corner] - step);
+    const Motion motion = source_of(header_for(cloth, 1e-3, 4, kEmptySpace), {rollout});
+    // Frames are on keys: float rounding of metres is left.
     expect_near(run(cloth, motion).over_time, {0, 0, 0, 0, 0}, 1e-6);
+    // Were all of them held, nothing would be left to be compared.
+    Rollout held = rollout;
+    held.handles = moving_handles({0, 1, 2, 3}, rollout, 4e-3);
+    const std::string text = message<Error>([&] { run(cloth, source_of(motion.header, {held})); });
+    EXPECT_NE(text.find("no frame shows a landmark that is free"), std::string::npos) << text;
+}
+
+// Of four corners one is pinned: the three that fall by f count, not the one that is known.
+TEST(SurrogateError, IsThatOfFreeLandmarksAlone)
+{
+    const Cloth cloth = square_cloth();
+    const auto drift = [](std::size_t p) { return p == 0 ? Vec3d{} : Vec3d{0, 0, 1}; };
+    Rollout rollout = drifting(cloth, 3, drift);
+    rollout.handles.particles = {0};
+    const Motion motion = source_of(header_for(cloth, 1e-3, 4, kEmptySpace), {rollout});
+    expect_near(run(cloth, motion).over_time, {0, 1, 2}, 1e-6);  // nothing moves it
+    expect_near(static_error(motion).over_time, {0, 1, 2}, 1e-15);
+}
+
+// A surrogate of any grid is compared at the landmarks: falling freely, all of them drop alike, and
+// the frame error is that of the landmarks whatever the number of particles.
+TEST(SurrogateError, IsTakenAtTheLandmarks)
+{
+    const Cloth source = small_cloth();
+    Motion motion = source_of(header_for(source, 1e-3, 10, kEmptySpace), {standing(source, 3)});
+    // One landmark of 48 is seen 1 m away in the last frame: sqrt(1 / 48) at the landmarks. At the
+    // particles it would be shared out to those around it.
+    Rollout seen = motion.read(0, 0, 3);
+    seen.position[3 * (2 * 48 + 20)] += 1;
+    motion = source_of(motion.header, {seen});
+    for (const auto& [rows, cols] : {std::pair{6, 8}, {11, 15}, {3, 4}}) {
+        const Cloth surrogate =
+            make_grid_cloth({1.5, 1.0, 2.0}, {rows, cols, true, true, true, true},
+                            MaterialField::uniform(20), MaterialField::uniform(0.2));
+        EXPECT_NEAR(run(surrogate, motion).over_time[2], std::sqrt(1.0 / 48), 1e-6);
+    }
+    EXPECT_NEAR(static_error(motion).over_time[2], std::sqrt(1.0 / 48), 1e-7);  // floats
+}
+
+// Whatever free landmarks do after the frames that tell the start, the prediction stays the same to
+// the bit. It is read from the errors: with a target moved by d along one axis far from everything,
+// the squares of the errors before and after differ by what the prediction says. Moving all free
+// landmarks of a frame to one far place for two motions that differ elsewhere gives equal errors
+// exactly if predictions are equal.
+void expect_no_leak(const Motion& motion, const Cloth& surrogate, std::size_t start_frames)
+{
+    const auto changed = [&](bool others_too) {
+        Rollout rollout = motion.read(0, 0, motion.frame_counts[0]);
+        std::vector<bool> held(rollout.landmark_count(), false);
+        for (const int l : rollout.handles.particles) held[std::size_t(l)] = true;
+        const std::size_t last = rollout.frame_count - 1;
+        for (std::size_t f = start_frames; f < rollout.frame_count; ++f) {
+            if (f != last && !others_too) continue;
+            for (std::size_t l = 0; l < rollout.landmark_count(); ++l) {
+                if (held[l]) continue;
+                for (std::size_t axis = 0; axis < 3; ++axis) {
+                    rollout.position[3 * (f * rollout.landmark_count() + l) + axis] =
+                        f == last ? 0 : float(7 + l + f);
+                }
+            }
+        }
+        return source_of(motion.header, {rollout});
+    };
+    const double one = run(surrogate, changed(false)).over_time.back();
+    EXPECT_EQ(run(surrogate, changed(true)).over_time.back(), one);
+    EXPECT_TRUE(std::isfinite(one));
+}
+
+TEST(SurrogateError, NoTruthLeaksIntoPredictions)
+{
+    const Cloth source = small_cloth();
+    const Motion made = generated(source, 1);
+    const auto surrogate = [](int rows, int cols) {
+        return make_grid_cloth({1.5, 1.0, 2.0}, {rows, cols, true, true, true, true},
+                               MaterialField::uniform(20), MaterialField::uniform(0.2));
+    };
+    // Captured: positions alone, and handles on observed paths.
+    Rollout seen = made.read(0, 0, made.frame_counts[0]);
+    seen.velocity.clear();
+    seen.acceleration.clear();
+    seen.handles = moving_handles(seen.handles.particles, seen, made.header.frame_interval());
+    MotionHeader header = made.header;
+    header.captured = true;
+    header.velocities = false;
+    const Motion captured = source_of(header, {seen});
+    for (const auto& [rows, cols] : {std::pair{6, 8}, {9, 12}, {4, 5}}) {
+        expect_no_leak(made, surrogate(rows, cols), 1);
+        expect_no_leak(captured, surrogate(rows, cols), Rollout::kStateFrames);
+    }
+}
+
+TEST(TrivialErrors, RefuseAnAnswerThatDoesNoBetter)
+{
+    const Cloth cloth = square_cloth();
+    Rollout rollout = drifting(cloth, 4, [](std::size_t p) {
+        return p == 0 ? Vec3d{1, 0, 0} : Vec3d{0.5, 0, 0};
+    });
+    rollout.handles = moving_handles({0}, rollout, 1e-2);
+    const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
+    // Free landmarks have moved by f / 2, the first shape by f: both are f / 2 off.
+    const TrivialErrors trivial = trivial_errors(motion);
+    EXPECT_NEAR(trivial.nothing_moves, 0.75, 1e-15);
+    EXPECT_NEAR(trivial.with_handles, 0.75, 1e-15);
+    EXPECT_FALSE(loses_to_trivial(0.74, {1, 0.75}));
+    EXPECT_TRUE(loses_to_trivial(0.75, {1, 0.75}));
+    EXPECT_TRUE(loses_to_trivial(0.75, {0.7, 0.8}));
+    EXPECT_TRUE(loses_to_trivial(std::nan(""), {1, 1}));
 }
 
 TEST(SurrogateError, DoesNotDependOnThreads)
@@ -366,23 +484,11 @@ TEST(StaticError, OfATranslationIsItsLength)
     const Cloth cloth = square_cloth();
     const auto drift = [](std::size_t) { return Vec3d{0.25, -0.5, 0.5}; };
     const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), {drifting(cloth, 9, drift)});
-    const MotionError error = static_error(cloth, motion);
+    const MotionError error = static_error(motion);
     // All coordinates are floats: only the roots and sums of doubles round.
     EXPECT_NEAR(error.mean, 0.75 * 4, 1e-14);
     EXPECT_NEAR(error.std, 0.75 * std::sqrt(80.0 / 12), 1e-14);
     for (int f = 0; f < 9; ++f) EXPECT_NEAR(error.over_time[f], 0.75 * f, 1e-14);
-}
-
-// The weights of a particle sum to one, so any surrogate sees a translation as it is.
-TEST(StaticError, IsTakenAtTheParticlesOfTheSurrogate)
-{
-    const Cloth source = small_cloth();
-    const auto drift = [](std::size_t) { return Vec3d{0, 0.25, 0}; };
-    const Motion motion = source_of(header_for(source, 1e-3, 10, {}), {drifting(source, 3, drift)});
-    const Cloth surrogate = make_grid_cloth({1.5, 1.0, 1.0}, {3, 5, true, true, true, true},
-                                            MaterialField::uniform(1), MaterialField::uniform(0));
-    // Targets are floats of a metre.
-    expect_near(static_error(surrogate, motion).over_time, {0, 0.25, 0.5}, 2e-7);
 }
 
 // One corner of four moves by f m, which makes f / 2 at a frame. Rollouts of 2, 4 and 1 frames have
@@ -395,7 +501,7 @@ TEST(StaticError, AveragesOverRolloutsOfDifferentLength)
     const Motion motion = source_of(
         header_for(cloth, 1e-3, 10, {}),
         {drifting(cloth, 2, drift), drifting(cloth, 4, drift), drifting(cloth, 1, drift)});
-    const MotionError error = static_error(cloth, motion);
+    const MotionError error = static_error(motion);
     expect_near(error.per_rollout, {0.25, 0.75, 0}, 1e-15);
     expect_near(error.over_time, {0, 0.5, 1, 1.5}, 1e-15);
     EXPECT_NEAR(error.mean, 0.5, 1e-15);
@@ -408,12 +514,12 @@ TEST(HandlesError, OfARigidTranslationIsZero)
     Rollout rollout = drifting(cloth, 5, [](std::size_t) { return Vec3d{0.25, 0, -1}; });
     rollout.handles = moving_handles({1}, rollout, 1e-2);
     const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
-    EXPECT_EQ(handles_error(cloth, motion).mean, 0);
-    EXPECT_GT(static_error(cloth, motion).mean, 1);
+    EXPECT_EQ(handles_error(motion).mean, 0);
+    EXPECT_GT(static_error(motion).mean, 1);
 }
 
-// Handles 0 and 1 move by f and 3 f along x, so the shape by 2 f. Particles 2 and 3 stay. The
-// distances are f, f, 2 f, 2 f; the root of their mean square is f sqrt(10 / 4).
+// Handles 0 and 1 move by f and 3 f along x, so the shape by 2 f. Landmarks 2 and 3, which are
+// free, stay: both are 2 f off.
 TEST(HandlesError, MovesTheShapeByTheMeanOfItsHandles)
 {
     const Cloth cloth = square_cloth();
@@ -422,8 +528,7 @@ TEST(HandlesError, MovesTheShapeByTheMeanOfItsHandles)
     });
     rollout.handles = moving_handles({0, 1}, rollout, 1e-2);
     const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), {rollout});
-    const double root = std::sqrt(2.5);
-    expect_near(handles_error(cloth, motion).over_time, {0, root, 2 * root, 3 * root}, 1e-14);
+    expect_near(handles_error(motion).over_time, {0, 2, 4, 6}, 1e-14);
 }
 
 TEST(HandlesError, WithPinsOrWithoutHandlesNothingMoves)
@@ -433,7 +538,7 @@ TEST(HandlesError, WithPinsOrWithoutHandlesNothingMoves)
     std::vector<Rollout> rollouts(2, drifting(cloth, 4, drift));
     rollouts[0].handles.particles = {0};
     const Motion motion = source_of(header_for(cloth, 1e-3, 10, {}), rollouts);
-    EXPECT_EQ(handles_error(cloth, motion).per_rollout, static_error(cloth, motion).per_rollout);
+    EXPECT_EQ(handles_error(motion).per_rollout, static_error(motion).per_rollout);
 }
 
 // ---- Bad input ----
@@ -444,16 +549,12 @@ TEST(MotionError, SaysWhatDoesNotFit)
     const MotionHeader header = header_for(cloth, 1e-3, 10, {});
     Motion motion = source_of(header, {standing(cloth, 3)});
     Cloth other = cloth;
-    other.sheet.width = 1.02;
-    for (const auto& work : {std::function<void()>([&] { run(other, motion); }),
-                             std::function<void()>([&] { static_error(other, motion); }),
-                             std::function<void()>([&] { handles_error(other, motion); })}) {
-        const std::string text = message<Error>(work);
-        EXPECT_NE(text.find("a sheet of 1 m x 1.02 m, but the motion is that of one of 1 m x 1 m"),
-                  std::string::npos)
-            << text;
-    }
-    other.sheet.width = 1.005;  // within 1 %
+    other.sheet.width = 1.3;
+    const std::string text = message<Error>([&] { run(other, motion); });
+    EXPECT_NE(text.find("a sheet of 1 m x 1.3 m, but the motion is that of one of 1 m x 1 m"),
+              std::string::npos)
+        << text;
+    other.sheet.width = 1.1;  // a size that was fitted
     EXPECT_NO_THROW(run(other, motion));
     EXPECT_NE(message<Error>([&] { run(cloth, source_of(header, {})); }).find("no rollouts"),
               std::string::npos);

@@ -252,7 +252,7 @@ TEST(Resample, OnItselfIsTheIdentityBitForBit)
     for (SheetPoint& x : particles) x.u += 1e-15 * x.u;  // another way to compute a grid
     const Resampler resampler(landmarks, particles);
     for (std::size_t p = 0; p < landmarks.size(); ++p) {
-        EXPECT_EQ(resampler.weights()[p].weight, (std::array<double, 3>{1, 0, 0}));
+        EXPECT_EQ(resampler.weights()[p].weight, (std::array<double, 4>{1, 0, 0, 0}));
         EXPECT_EQ(resampler.weights()[p].landmark[0], int(p));
     }
     Random random(3);
@@ -513,7 +513,7 @@ TEST(Resample, LandmarksThatDoNotSpanThePlaneAreRefused)
               "points of the sheet");
     const std::string on_a_line =
         "resample: all 5 landmarks lie on one line of the flat sheet, but they must span it; "
-        "track points beside that line";
+        "track points beside that line, or take a grid of one row for a rope";
     EXPECT_EQ(message({{0, 0}, {1, 0}, {2, 0}, {5, 0}, {3, 0}}, particles), on_a_line);
     Points slanted;
     for (const float t : {0.1f, 0.2f, 0.3f, 0.7f, 1.1f})  // in floats: up to rounding
@@ -615,75 +615,175 @@ TEST(Resample, AllFieldsMapByTheSameWeights)
     EXPECT_TRUE(resampler.apply(small.rollout, 0.04).acceleration.empty());
 }
 
-TEST(Resample, AParticleThatHangsOnAPinIsAHandle)
+TEST(Resample, AParticleBetweenPinsIsAPin)
 {
     SmallCase small;
     const Resampler resampler(small.landmarks, small.particles);
     const auto apply = [&](std::vector<int> landmarks) {
         small.rollout.handles.particles = std::move(landmarks);
-        return resampler.apply(small.rollout, 0.04);
+        return resampler.apply(small.rollout, 0.04).handles;
     };
-    const auto handles = [&](std::vector<int> landmarks) {
-        return apply(std::move(landmarks)).handles.particles;
-    };
-    EXPECT_EQ(handles({3}), (std::vector<int>{0}));
-    EXPECT_EQ(handles({2}), (std::vector<int>{1}));  // not 2: there its weight is zero
-    EXPECT_EQ(handles({1}), (std::vector<int>{1, 2}));
-    EXPECT_EQ(handles({0}), (std::vector<int>{1, 2, 3}));
-    EXPECT_EQ(handles({3, 0}), (std::vector<int>{0, 1, 2, 3}));
-    EXPECT_EQ(handles({}), (std::vector<int>{}));
-    // On pins alone it stands still.
-    EXPECT_FALSE(apply({3}).handles.moving());
-    EXPECT_FALSE(apply({0, 1, 2, 3}).handles.moving());
-    // Partly on free landmarks its target moves, and the handle with it: it is where the target is
-    // at every frame.
-    const Rollout found = apply({1});
-    ASSERT_TRUE(found.handles.moving());
-    for (std::size_t frame = 0; frame < found.frame_count; ++frame) {
-        for (std::size_t h = 0; h < found.handles.particles.size(); ++h) {
-            const Vec3d x = found.handles.position(h, double(frame) * 0.04);
-            const State target = found.state(frame, 0.04);
-            EXPECT_EQ(length(x - target.position[found.handles.particles[h]]), 0);
-        }
-    }
+    EXPECT_EQ(apply({3}).particles, (std::vector<int>{0}));
+    EXPECT_EQ(apply({0}).particles, (std::vector<int>{3}));  // 1 and 2 hang on free ones, too
+    EXPECT_EQ(apply({0, 1}).particles, (std::vector<int>{2, 3}));
+    EXPECT_EQ(apply({0, 1, 2}).particles, (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(apply({3, 0}).particles, (std::vector<int>{0, 3}));
+    EXPECT_EQ(apply({}).particles, (std::vector<int>{}));
+    EXPECT_FALSE(apply({0, 1, 2, 3}).moving());
 }
 
-TEST(Resample, PinsOfAGridAreThoseOfTheEdgesAround)
-{
-    // With half the spacing every particle is on a landmark or in the middle of an edge between
-    // two, diagonals from south-west to north-east among them. A pinned landmark has six edges.
-    Rollout rollout;
-    rollout.handles.particles = {12};  // row 2, column 2 of 5 x 5
-    const Resampler resampler(grid(5, 5, 4, 4), grid(9, 9, 4, 4));
-    const int middle = 4 * 9 + 4, up = -9, down = 9, left = -1, right = 1;
-    EXPECT_EQ(resampler.apply(rollout, 0.04).handles.particles,
-              (std::vector<int>{middle + up, middle + up + right, middle + left, middle,
-                                middle + right, middle + down + left, middle + down}));
-}
-
-TEST(Resample, MovingHandlesFollowThePathOfTheirLandmarks)
+// No particle lies on landmark 1 or 2, and none between held ones alone: the nearest is taken.
+TEST(Resample, AHeldLandmarkWithoutAParticleTakesTheNearestAlong)
 {
     SmallCase small;
-    small.rollout.handles = {{1}, {0, 0.04, 0.08}, {}};
-    for (int frame = 0; frame < 3; ++frame) {  // a key at every frame, where the landmark is seen
-        const float* x = &small.rollout.position[3 * (4 * frame + 1)];
-        small.rollout.handles.key_position.push_back({x[0], x[1], x[2]});
-    }
-    const Rollout found = Resampler(small.landmarks, small.particles).apply(small.rollout, 0.04);
-    const Handles& handles = found.handles;
-    EXPECT_EQ(handles.particles, (std::vector<int>{1, 2}));
-    EXPECT_EQ(handles.key_time, (std::vector<double>{0, 0.04, 0.08}));
-    ASSERT_EQ(handles.key_position.size(), 6u);
-    for (int frame = 0; frame < 3; ++frame)
-        for (int h = 0; h < 2; ++h)
-            for (int axis = 0; axis < 3; ++axis)
-                EXPECT_EQ(handles.key_position[2 * frame + h][axis],
-                          double(found.position[3 * (4 * frame + 1 + h) + axis]));
+    const Resampler resampler(small.landmarks, small.particles);
+    small.rollout.handles.particles = {1};
+    EXPECT_EQ(resampler.apply(small.rollout, 0.04).handles.particles, (std::vector<int>{2}));
+    // (0, 1) is as far from (0.25, 0.25) as 0.79 m, and 1 m from (0, 0).
+    small.rollout.handles.particles = {2};
+    EXPECT_EQ(resampler.apply(small.rollout, 0.04).handles.particles, (std::vector<int>{1}));
+    EXPECT_EQ(resampler.leaning_on({2}), (std::vector<int>{1}));  // not 2: there its weight is zero
+    EXPECT_EQ(resampler.leaning_on({1}), (std::vector<int>{1, 2}));
+}
 
-    // When nobody hangs on a moving handle there are no keys either.
-    const Rollout free = Resampler(small.landmarks, {{0, 0}}).apply(small.rollout, 0.04);
-    EXPECT_TRUE(free.handles.particles.empty());
-    EXPECT_FALSE(free.handles.moving());
+TEST(Resample, PinsOfAGridAreThoseBetweenPins)
+{
+    // With half the spacing every particle is on a landmark or in the middle of an edge between
+    // two. Of the two pins, side by side, both and the middle between them are held.
+    Rollout rollout;
+    rollout.handles.particles = {12, 13};  // row 2, columns 2 and 3 of 5 x 5
+    const Resampler resampler(grid(5, 5, 4, 4), grid(9, 9, 4, 4));
+    const int middle = 4 * 9 + 4;
+    EXPECT_EQ(resampler.apply(rollout, 0.04).handles.particles,
+              (std::vector<int>{middle, middle + 1, middle + 2}));
+}
+
+// Landmark 1 is held and moves; particle 2, half a metre beside it, is attached at the distance of
+// the first frame. What is seen of free landmarks later changes nothing.
+TEST(Resample, AttachedParticlesFollowHeldLandmarksAlone)
+{
+    SmallCase small;
+    Rollout& rollout = small.rollout;
+    rollout.handles = {{1}, {0, 0.03, 0.08}, {{1, 2, 3}, {1, 4, 3}, {0, 0, 0}}};
+    const Resampler resampler(small.landmarks, small.particles);
+    const Rollout found = resampler.apply(rollout, 0.04);
+    EXPECT_EQ(found.handles.particles, (std::vector<int>{2}));
+    EXPECT_EQ(found.handles.key_time, rollout.handles.key_time);
+    const Vec3d first = found.state(0, 0.04).position[2];
+    for (const double time : {0.0, 0.02, 0.05, 0.08}) {
+        const Vec3d path = rollout.handles.position(0, time) - rollout.handles.position(0, 0);
+        EXPECT_LT(length(found.handles.position(0, time) - (first + path)), 1e-12) << time;
+    }
+    for (std::size_t i = 12; i < rollout.position.size(); ++i) rollout.position[i] += 1;
+    const Rollout other = resampler.apply(rollout, 0.04);
+    for (std::size_t k = 0; k < 3; ++k) {
+        EXPECT_EQ(length(other.handles.key_position[k] - found.handles.key_position[k]), 0);
+    }
+}
+
+TEST(Resample, ParticlesBetweenMovingHandlesFollowTheWeightedPaths)
+{
+    SmallCase small;
+    small.rollout.handles = {{0, 1}, {0, 0.05}, {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {1, 0, 4}}};
+    const Handles handles =
+        Resampler(small.landmarks, small.particles).apply(small.rollout, 0.04).handles;
+    EXPECT_EQ(handles.particles, (std::vector<int>{2, 3}));
+    EXPECT_EQ(length(handles.position(0, 0.05) - Vec3d{0.5, 1, 2}), 0);  // the middle
+    EXPECT_EQ(length(handles.position(1, 0.05) - Vec3d{0, 2, 0}), 0);    // landmark 0 itself
+}
+
+// ---- Ropes ----
+
+constexpr double kRopeLength = 0.84;
+
+// Two points close together at either end, as those of a rope that is held there.
+Points rope_landmarks()
+{
+    Points points;
+    for (const double u : {0.0, 0.02, 0.12, 0.22, 0.32, 0.42, 0.52, 0.62, 0.72, 0.82, 0.84})
+        points.push_back({u, 0.01});
+    return points;
+}
+
+Points rope_particles(int count)
+{
+    return grid_points({kRopeLength, 0.02, 0.1}, {1, count});
+}
+
+// Any cubic along the rope is reproduced, in any order of the landmarks.
+TEST(Resample, ACubicAlongARopeIsReproduced)
+{
+    Points landmarks = rope_landmarks();
+    std::swap(landmarks[1], landmarks[7]);
+    const Points particles = rope_particles(29);
+    const Resampler resampler(landmarks, particles);
+    const auto cubic = [](double u) { return 1 + u * (2 - u * (3 - 4 * u)); };
+    for (std::size_t p = 0; p < particles.size(); ++p) {
+        double value = 0, sum = 0;
+        for (std::size_t j = 0; j < 4; ++j) {
+            const double weight = resampler.weights()[p].weight[j];
+            value += weight * cubic(landmarks[resampler.weights()[p].landmark[j]].u);
+            sum += weight;
+        }
+        EXPECT_NEAR(value, cubic(particles[p].u), 1e-13);
+        EXPECT_NEAR(sum, 1, 1e-13);
+    }
+    EXPECT_FALSE(resampler.exact());
+    EXPECT_TRUE(Resampler(rope_particles(12), rope_particles(12)).exact());
+}
+
+TEST(Resample, BeyondTheEndsARopeGoesStraightOn)
+{
+    const Resampler resampler({{1, 0}, {2, 0}, {4, 0}, {5, 0}}, {{0.5, 0}, {6, 0}});
+    EXPECT_NEAR(resampler.weights()[0].weight[0], 1.5, 1e-14);
+    EXPECT_NEAR(resampler.weights()[0].weight[1], -0.5, 1e-14);
+    EXPECT_NEAR(resampler.weights()[1].weight[0], -1, 1e-14);
+    EXPECT_NEAR(resampler.weights()[1].weight[1], 2, 1e-14);
+}
+
+// Held in pairs, 2 cm apart. With 1 cm between particles three lie on or between a pair.
+// With 7 cm only the end lies on a landmark, and the other landmark of the pair takes the end for
+// its nearest. With 2.8 cm the nearest is particle 1; it lies 1.4 distances of the pair from the
+// end, on the line through both.
+TEST(Resample, TheHeldEndsOfARopeTellItsDirection)
+{
+    const Points landmarks = rope_landmarks();
+    const auto handles = [&](int count, Handles held) {
+        Rollout rollout;
+        rollout.frame_count = 1;
+        for (std::size_t i = 0; i < 3 * landmarks.size(); ++i) rollout.position.push_back(0);
+        for (std::size_t i = 0; i < landmarks.size(); ++i)
+            rollout.position[3 * i] = float(landmarks[i].u);
+        rollout.handles = std::move(held);
+        return Resampler(landmarks, rope_particles(count)).apply(rollout, 0.01).handles;
+    };
+    const std::vector<int> pairs{0, 1, 9, 10};
+    EXPECT_EQ(handles(85, {pairs, {}, {}}).particles, (std::vector<int>{0, 1, 2, 82, 83, 84}));
+    EXPECT_EQ(handles(13, {pairs, {}, {}}).particles, (std::vector<int>{0, 12}));
+    EXPECT_EQ(handles(31, {pairs, {}, {}}).particles, (std::vector<int>{0, 1, 29, 30}));
+    // The pair turns from +x to +y.
+    const Handles turned =
+        handles(31, {{0, 1}, {0, 1}, {{0, 0, 0}, {0.02, 0, 0}, {0, 0, 0}, {0, 0.02, 0}}});
+    EXPECT_EQ(turned.particles, (std::vector<int>{0, 1}));
+    EXPECT_LT(length(turned.position(1, 0) - Vec3d{0.028, 0, 0}), 1e-8);  // floats of the rollout
+    EXPECT_LT(length(turned.position(1, 1) - Vec3d{0, 0.028, 0}), 1e-8);
+}
+
+TEST(Resample, ARopeOfAnotherLengthKeepsShares)
+{
+    MotionHeader header;
+    header.sheet = {kRopeLength, 0.02, 0.1};
+    header.rest = rope_landmarks();
+    const auto rope = [](double rope_length, double width) {
+        return make_grid_cloth({rope_length, width, 0.1}, {1, 20}, MaterialField::uniform(1),
+                               MaterialField::uniform(0));
+    };
+    const Resampler same(rope(kRopeLength, 0.02), header), other(rope(0.9, 0.05), header);
+    for (std::size_t p = 0; p < 20; ++p) {
+        EXPECT_EQ(same.weights()[p].landmark, other.weights()[p].landmark);
+        for (int j = 0; j < 4; ++j)
+            EXPECT_NEAR(same.weights()[p].weight[j], other.weights()[p].weight[j], 1e-12);
+    }
 }
 
 TEST(Resample, WhatIsMissingIsSoWhereItCounts)
@@ -705,33 +805,6 @@ TEST(Resample, WhatIsMissingIsSoWhereItCounts)
             EXPECT_EQ(found.position[i], whole.position[i]);
         }
     }
-}
-
-TEST(Resample, HandlesGoStraightThroughGaps)
-{
-    // Half on a pin at 0 and half on landmark 1, at 0, 2, 8, 18, 32, 50 m, seen at 2, 8 and 50
-    // only.
-    const std::vector<SheetPoint> landmarks{{0, 0}, {1, 0}, {0, 1}};
-    Rollout rollout;
-    rollout.frame_count = 6;
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    for (const float x : {nan, 1.f, 4.f, nan, nan, 25.f}) {
-        for (const float value : {0.f, 0.f, 0.f, 2 * x, 4 * x, -2 * x, 0.f, 0.f, 0.f})
-            rollout.position.push_back(value);
-    }
-    rollout.handles.particles = {0};
-    const Resampler resampler(landmarks, {{1, 0}, {0.5, 0}});
-    const Handles handles = resampler.apply(rollout, 0.5).handles;
-    EXPECT_EQ(handles.particles, std::vector<int>{1});
-    ASSERT_EQ(handles.key_position.size(), 6u);
-    const std::vector<double> expected{1, 1, 4, 11, 18, 25};
-    for (std::size_t f = 0; f < 6; ++f) {
-        EXPECT_EQ(length(handles.key_position[f] - expected[f] * Vec3d{1, 2, -1}), 0);
-    }
-    for (std::size_t f = 0; f < 6; ++f) std::fill_n(&rollout.position[9 * f + 3], 3, nan);
-    EXPECT_EQ(error_of([&] { resampler.apply(rollout, 0.5); }),
-              "resample: a handle hangs on landmark 1, which is missing in all 6 frames; leave "
-              "that landmark out of the motion");
 }
 
 TEST(Resample, StatesMapAsFramesDo)

@@ -186,7 +186,7 @@ void compare(const DemoArguments& arguments, Outcome& outcome, const Motion& tes
         surrogate_error(outcome.learned, test, device, threads, {}, outcome.substeps);
     outcome.homogeneous_motion = surrogate_error(outcome.homogeneous, test, device, threads, {},
                                                  substeps_for(outcome.homogeneous, test));
-    outcome.nothing_moves = static_error(outcome.source, test);
+    outcome.nothing_moves = static_error(test);
     const fs::path folder = arguments.out;
     write_cloth(folder / "source.json", outcome.source);
     write_cloth(folder / "cloth.json", outcome.learned);

@@ -42,11 +42,12 @@ int substeps_for(const EvaluateArguments& arguments, const Cloth& cloth, const M
                          motion.header.environment, motion.header.dt, quiet);
 }
 
+// What is too long a step for the cloth is so for the network it is compared with: said once.
 MotionError run_cloth(const EvaluateArguments& arguments, const std::string& file,
-                      const Cloth& cloth, const Motion& motion)
+                      const Cloth& cloth, const Motion& motion, bool silent = false)
 {
     const Device device = device_named(arguments.common.device);
-    const int substeps = substeps_for(arguments, cloth, motion, arguments.common.quiet);
+    const int substeps = substeps_for(arguments, cloth, motion, silent || arguments.common.quiet);
     const std::string label = "evaluate " + fs::path(file).filename().string();
     return naming(file, [&] {
         return surrogate_error(cloth, motion, device, arguments.common.threads,
@@ -63,22 +64,16 @@ bool same_file(const fs::path& a, const fs::path& b)
 }
 
 MotionError run_homogeneous(const EvaluateArguments& arguments, const std::string& file,
-                            const Cloth& cloth, const Motion& motion)
+                            const Motion& motion)
 {
-    const Cloth network = read_cloth(file);
-    if (network.particle_count() != cloth.particle_count()) {
-        throw Error("{}: {} particles, but {} has {}; both must be compared at the same ones", file,
-                    network.particle_count(), arguments.cloth, cloth.particle_count());
-    }
-    return run_cloth(arguments, file, network, motion);
+    return run_cloth(arguments, file, read_cloth(file), motion, true);
 }
 
 // The one that the user names must be usable; one that merely lies there may be ignored.
-void add_homogeneous(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion,
-                     Evaluation& result)
+void add_homogeneous(const EvaluateArguments& arguments, const Motion& motion, Evaluation& result)
 {
     if (!arguments.homogeneous.empty()) {
-        result.homogeneous = run_homogeneous(arguments, arguments.homogeneous, cloth, motion);
+        result.homogeneous = run_homogeneous(arguments, arguments.homogeneous, motion);
         return;
     }
     const fs::path beside = fs::path(arguments.cloth).replace_filename("homogeneous.json");
@@ -93,7 +88,7 @@ void add_homogeneous(const EvaluateArguments& arguments, const Cloth& cloth, con
         return;
     }
     try {
-        result.homogeneous = run_homogeneous(arguments, beside.string(), cloth, motion);
+        result.homogeneous = run_homogeneous(arguments, beside.string(), motion);
     } catch (const Cancelled&) {
         throw;
     } catch (const std::runtime_error& error) {
@@ -117,9 +112,9 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, cons
         std::accumulate(motion.frame_counts.begin(), motion.frame_counts.end(), std::size_t{0});
     result.frame_interval = motion.header.frame_interval();
     result.surrogate = run_cloth(arguments, arguments.cloth, cloth, motion);
-    result.nothing_moves = static_error(cloth, motion);
-    result.with_handles = handles_error(cloth, motion);
-    add_homogeneous(arguments, cloth, motion, result);
+    result.nothing_moves = static_error(motion);
+    result.with_handles = handles_error(motion);
+    add_homogeneous(arguments, motion, result);
     return result;
 }
 

@@ -42,7 +42,7 @@ Start start_of(const Motion& motion, std::size_t rollout, const Cloth& cloth,
     const bool observed = header.captured && !header.velocities;
     if (!same_points(header.rest, cloth.rest)) {
         check_same_sheet(header.sheet, cloth.sheet, source);
-        const Resampler resampler(header.rest, cloth.rest);
+        const Resampler resampler(cloth, header);
         const Rollout whole = motion.read(rollout, 0, count);
         return {resampler.apply(whole.state(0, header)),
                 resampler.apply(whole, header.frame_interval()).handles, header.environment,
@@ -77,7 +77,7 @@ DrawnCloth Replay::of_motion(const std::string& title, const Cloth& like) const
     DrawnCloth drawn{title, like, {}};
     for (const std::size_t frame : frames()) {
         const State seen = whole.state(frame, header);
-        drawn.frames.push_back(same ? seen : Resampler(header.rest, like.rest).apply(seen));
+        drawn.frames.push_back(same ? seen : Resampler(like, header).apply(seen));
         drawn.frames.back().time = double(frame) * header.frame_interval();
     }
     return drawn;

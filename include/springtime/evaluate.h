@@ -13,8 +13,9 @@
 namespace springtime {
 
 // The distance between a motion and its target. The error of a frame is the root mean square of the
-// distance over the particles. Mean and standard deviation are over all frames of all rollouts.
-// Particles whose target is missing do not count, nor do frames without any target. [m]
+// distance over the free landmarks: those that nobody holds. Mean and standard deviation are over
+// all frames of all rollouts. Landmarks that are missing in a frame do not count, nor do frames
+// without any free landmark. [m]
 struct MotionError {
     double mean = 0, std = 0;
     std::vector<double> per_rollout;  // mean over the frames of each; NaN if no frame counts
@@ -22,17 +23,31 @@ struct MotionError {
 };
 
 // Runs the surrogate freely from the start of every rollout, with the handles of the rollout, and
-// compares it with the landmarks resampled to its particles. A start that is not stored is
-// estimated (Rollout::state). The environment, step and stride are those of the motion. Each step
-// may be cut into sub-steps, for a cloth that needs shorter steps than the source. Throws Failure
-// that names the rollout in which the surrogate blows up.
+// compares it with the motion at the landmarks (LandmarkMap), whatever grid the surrogate has. All
+// that the surrogate is told of a rollout are its first state and the paths of held landmarks. A
+// start that is not stored is estimated (Rollout::state): from the first Rollout::kStateFrames
+// frames, or for each landmark from as many frames that show it. The environment, step and stride
+// are those of the motion. Each step may be cut into sub-steps, for a cloth that needs shorter
+// steps than the source. Throws Failure that names the rollout in which the surrogate blows up.
 MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
                             int threads, const Progress& progress = {}, int substeps = 1);
 
-// Baselines that need no model, compared at the particles of the surrogate: nothing moves; and the
-// first shape moves with the mean displacement of its handles.
-MotionError static_error(const Cloth& surrogate, const Motion& motion);
-MotionError handles_error(const Cloth& surrogate, const Motion& motion);
+// Baselines that need no model, compared at the same landmarks: nothing moves; and the first shape
+// moves with the mean displacement of its handles.
+MotionError static_error(const Motion& motion);
+MotionError handles_error(const Motion& motion);
+
+// Their means. [m]
+struct TrivialErrors {
+    double nothing_moves = 0, with_handles = 0;
+
+    double best() const;
+};
+TrivialErrors trivial_errors(const Motion& motion);
+
+// A sentence if a cloth with this motion RMSE on the same motion is no better than one of them, or
+// if the RMSE is not a number. Such an answer must not be accepted.
+std::optional<std::string> loses_to_trivial(double motion_rmse, const TrivialErrors& trivial);
 
 // Root mean square of the difference of one parameter of two cloths, over all elements and by
 // family.

@@ -121,6 +121,9 @@ Motion cut_into_segments(const Motion& motion, std::size_t segments);
 // rollout gives at least two segments, of half a second or more.
 std::size_t segment_count(const Motion& motion);
 
+// Some rollouts of a motion, in the given order. Nothing is copied, as above.
+Motion select_rollouts(const Motion& motion, const std::vector<std::size_t>& rollouts);
+
 // Removes from observed positions the strain that noise has put into the springs. A millimetre of
 // noise on springs of 2 cm holds more energy than the weight of the sheet. A run that began with it
 // would shake itself apart, and only overdamped cloths would do well. A few sweeps move the ends of
@@ -140,40 +143,59 @@ std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest);
 Grid fitting_grid(const MotionHeader& header);
 
 // Maps fields over the landmarks of a source to the particles of a surrogate. Every particle has
-// three landmarks around it in the flat sheet, with barycentric weights. The weights sum to one, so
-// that an affine motion of the landmarks is reproduced to rounding.
+// three landmarks around it in the flat sheet, with barycentric weights. If landmarks and particles
+// lie on one line, as those of a rope do, a particle has the four landmarks around it, with the
+// weights of a cubic. The weights sum to one, so that an affine motion of the landmarks is
+// reproduced to rounding. A particle at the place of a landmark is that landmark.
 class Resampler {
   public:
     struct Weights {
-        std::array<int, 3> landmark{};
-        std::array<double, 3> weight{};  // zero where a landmark does not count
+        std::array<int, 4> landmark{};
+        std::array<double, 4> weight{};  // zero where a landmark does not count
     };
 
-    // Throws Error when the landmarks do not span the plane.
+    // Throws Error when the landmarks do not span the plane, or the line of the particles.
     Resampler(const std::vector<SheetPoint>& landmarks, const std::vector<SheetPoint>& particles);
+    // The landmarks of a motion keep their share of length and width, as in a LandmarkMap.
+    Resampler(const Cloth& cloth, const MotionHeader& header);
 
     const std::vector<Weights>& weights() const { return weights_; }
     // Whether every particle lies on a landmark, so that nothing is interpolated.
     bool exact() const;
-    std::size_t landmark_count() const { return landmark_count_; }
+    std::size_t landmark_count() const { return landmark_rest_.size(); }
     std::size_t particle_count() const { return weights_.size(); }
+    const std::vector<SheetPoint>& landmark_rest() const { return landmark_rest_; }
+    const std::vector<SheetPoint>& particle_rest() const { return particle_rest_; }
+
+    // The landmarks next to a particle with linear weights: its own, or the two neighbours on a
+    // line.
+    const Weights& around(std::size_t particle) const
+    {
+        return linear_.empty() ? weights_[particle] : linear_[particle];
+    }
+    // The particles with a weight for any of the landmarks.
+    std::vector<int> leaning_on(const std::vector<int>& landmarks) const;
 
     // Maps any field of three components per landmark, in one frame or several: positions,
     // velocities, accelerations, forces.
     std::vector<float> apply(std::span<const float> field) const;
 
     // Maps a rollout of the landmarks to the particles. A particle is missing where a landmark with
-    // a weight for it is missing. A particle with a weight for a handle is a handle. If all handles
-    // stand still, these particles are pins. Otherwise they follow the weighted paths of their
-    // landmarks: a moving handle by its keys at every frame, any other landmark as observed, in
-    // straight lines through gaps. Throws Error naming a landmark on such a path that no frame
-    // shows.
-    Rollout apply(const Rollout& rollout, double frame_interval) const;
+    // a weight for it is missing. Handles follow held landmarks alone, never a path that was
+    // observed of free cloth: a particle between held landmarks follows their weighted paths. A
+    // held landmark without such a particle takes the nearest one along, at the distance that it
+    // has in the first frame. A particle that leans on a held and a free landmark is free. `start`
+    // is the state of the landmarks in the first frame; without it, rollout.state() tells it.
+    Rollout apply(const Rollout& rollout, double frame_interval,
+                  const std::optional<State>& start = std::nullopt) const;
     State apply(const State& state) const;
 
   private:
-    std::size_t landmark_count_ = 0;
+    void weigh_in_plane();
+
+    std::vector<SheetPoint> landmark_rest_, particle_rest_;
     std::vector<Weights> weights_;
+    std::vector<Weights> linear_;  // on a line alone
 };
 
 // The opposite of a Resampler: the landmarks of a motion as points of a cloth, so that the cloth

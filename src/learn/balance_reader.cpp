@@ -29,7 +29,7 @@ BalanceReader::BalanceReader(const Motion& motion, const IdentifyOptions& option
     : motion_(motion),
       cloth_(make_surrogate(motion.header, options.grid, 1, 1, options.law)),
       threads_(thread_count(options.threads)),
-      resampler_(motion.header.rest, cloth_.rest),
+      resampler_(cloth_, motion.header),
       rollouts_(split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed)
                     .training)
 {
@@ -51,7 +51,7 @@ Rollout BalanceReader::read(std::size_t rollout, std::size_t first, std::size_t 
     for (std::size_t p = 0; p < resampler_.particle_count(); ++p) {
         const Resampler::Weights& weights = resampler_.weights()[p];
         int on_handles = 0, landmarks_used = 0;
-        for (int j = 0; j < 3; ++j) {
+        for (std::size_t j = 0; j < weights.weight.size(); ++j) {
             if (weights.weight[j] == 0) continue;
             ++landmarks_used;
             on_handles += handle[weights.landmark[j]];

@@ -91,8 +91,9 @@ Rollout ClipReader::read_observed(const Clip& clip) const
     const auto state_at = [&](std::size_t frame) {
         return resampler_->apply(window.rollout.state(window.clip_start + frame, header));
     };
-    Rollout target = resampler_->apply(window.rollout, interval)
-                         .frames(window.clip_start, intervals_ + 1, interval);
+    Rollout target =
+        resampler_->apply(window.rollout.frames(window.clip_start, intervals_ + 1, interval),
+                          interval, window.rollout.state(window.clip_start, header));
     if (target.acceleration.empty()) {
         target.acceleration =
             difference_acceleration(target, resampler_->particle_count(), interval);

@@ -135,16 +135,11 @@ std::vector<int> unseen_springs(const Cloth& cloth)
 
 std::vector<bool> held_throughout(const Cloth& cloth, const Motion& motion)
 {
-    const Resampler resampler(motion.header.rest, cloth.rest);
+    const Resampler resampler(cloth, motion.header);
     std::vector<std::size_t> times_held(cloth.particle_count(), 0);
     for (std::size_t r = 0; r < motion.frame_counts.size(); ++r) {
-        Rollout first = motion.read(r, 0, 1);
-        // Which particles are handles does not depend on where they are, nor on gaps.
-        std::fill(first.position.begin(), first.position.end(), 0.0F);
-        first.handles.key_time.clear();
-        first.handles.key_position.clear();
-        const Rollout particles = resampler.apply(first, motion.header.frame_interval());
-        for (const int p : particles.handles.particles) ++times_held[p];
+        const std::vector<int> handles = motion.read(r, 0, 1).handles.particles;
+        for (const int p : resampler.leaning_on(handles)) ++times_held[p];
     }
     std::vector<bool> held;
     for (const std::size_t times : times_held) held.push_back(times == motion.frame_counts.size());

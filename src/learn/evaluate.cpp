@@ -17,28 +17,18 @@ namespace {
 
 using FrameErrors = std::vector<double>;  // of one rollout [m]
 
-// What the surrogate should do in one rollout.
+// What is known of one rollout.
 struct Target {
-    std::size_t rollout = 0, frame_count = 0;
-    std::vector<float> position;  // frames x particles x 3 [m]
-    State start;
-    Handles handles;
+    std::size_t rollout = 0;
+    Rollout landmarks;       // as observed
+    std::vector<bool> free;  // landmarks that nobody holds
+    State landmark_start;    // of the landmarks
+    State start;             // of the surrogate
+    Handles handles;         // of the surrogate
 };
 
-void check_motion(const Cloth& surrogate, const Motion& motion)
+void check_rollouts(const Motion& motion)
 {
-    check_cloth(surrogate, "surrogate");
-    const Sheet &ours = surrogate.sheet, &theirs = motion.header.sheet;
-    const auto differ = [](double a, double b) { return !(std::abs(a - b) <= 0.01 * b); };
-    if (differ(ours.length, theirs.length) || differ(ours.width, theirs.width)) {
-        throw Error(
-            "the surrogate is a sheet of {:.6g} m x {:.6g} m, but the motion is that of one of "
-            "{:.6g} m x {:.6g} m; they must agree within 1 %: import this recording with the rest "
-            "shape of the motion file that the surrogate learned from, or both with the same "
-            "length "
-            "and width, or learn the surrogate from such a sheet",
-            ours.length, ours.width, theirs.length, theirs.width);
-    }
     if (motion.frame_counts.empty()) {
         throw Error("the motion has no rollouts; at least one is needed to compare with");
     }
@@ -49,36 +39,55 @@ void check_motion(const Cloth& surrogate, const Motion& motion)
     }
 }
 
-// Rollouts of a motion, one at a time, at the particles of the surrogate.
+// A fitted size differs by some percent from the one that the motion states. More than that is
+// another sheet. The size across a rope is nominal.
+void check_size(const Cloth& surrogate, const Motion& motion)
+{
+    constexpr double kFitted = 0.2;
+    const Sheet &ours = surrogate.sheet, &theirs = motion.header.sheet;
+    const auto differ = [](double a, double b) { return !(std::abs(a - b) <= kFitted * b); };
+    const int rows = surrogate.grid ? surrogate.grid->rows : 0;
+    const int cols = surrogate.grid ? surrogate.grid->cols : 0;
+    if ((cols == 1 || !differ(ours.length, theirs.length)) &&
+        (rows == 1 || !differ(ours.width, theirs.width))) {
+        return;
+    }
+    throw Error(
+        "the surrogate is a sheet of {:.6g} m x {:.6g} m, but the motion is that of one of "
+        "{:.6g} m x {:.6g} m; they must agree within {:.0f} %: import this recording with the rest "
+        "shape of the motion file that the surrogate learned from, or both with the same length "
+        "and width, or learn the surrogate from such a sheet",
+        ours.length, ours.width, theirs.length, theirs.width, 100 * kFitted);
+}
+
+// Reads rollouts of a motion, one at a time. Several threads may ask at once.
 class TargetReader {
   public:
-    // The surrogate runs with steps of `dt`.
-    TargetReader(const Cloth& surrogate, const Motion& motion, double dt)
-        : surrogate_(surrogate),
-          motion_(motion),
-          dt_(dt),
-          resampler_(motion.header.rest, surrogate.rest)
-    {
-    }
+    // States are those of steps of `dt`.
+    TargetReader(const Motion& motion, double dt) : motion_(motion), dt_(dt) {}
 
-    // Several threads may call it at once.
     Target read(std::size_t rollout) const
     {
-        Rollout landmarks = read_source(rollout);
-        landmarks.acceleration.clear();  // nothing here looks at it
-        const double interval = motion_.header.frame_interval();
-        State start = resampler_.apply(landmarks.state(0, interval, dt_));
-        Rollout particles = resampler_.apply(landmarks, interval);
-        return {rollout, particles.frame_count, std::move(particles.position), std::move(start),
-                std::move(particles.handles)};
+        Target target{rollout, read_source(rollout), {}, {}, {}, {}};
+        target.landmarks.acceleration.clear();  // nothing here looks at it
+        target.landmark_start = target.landmarks.state(0, motion_.header.frame_interval(), dt_);
+        target.free.assign(motion_.header.landmark_count(), true);
+        for (const int held : target.landmarks.handles.particles) target.free[held] = false;
+        return target;
     }
 
-    // The same, for the surrogate to start from.
-    Target read_projected(std::size_t rollout) const
+    // The same, with a start and handles for the surrogate. They come from the first state of the
+    // landmarks and from held landmarks alone.
+    Target read(std::size_t rollout, const Cloth& surrogate, const Resampler& resampler) const
     {
         Target target = read(rollout);
+        Rollout held;  // without observed paths: nothing can depend on them
+        held.handles = target.landmarks.handles;
+        target.start = resampler.apply(target.landmark_start);
+        target.handles =
+            resampler.apply(held, motion_.header.frame_interval(), target.landmark_start).handles;
         if (motion_.header.captured && !motion_.header.velocities) {
-            project_onto_rest_lengths(target.start, surrogate_, target.handles.particles);
+            project_onto_rest_lengths(target.start, surrogate, target.handles.particles);
         }
         return target;
     }
@@ -90,23 +99,21 @@ class TargetReader {
         return motion_.read(rollout, 0, motion_.frame_counts[rollout]);
     }
 
-    const Cloth& surrogate_;
     const Motion& motion_;
     double dt_;
-    Resampler resampler_;
     mutable std::mutex mutex_;
 };
 
-// sqrt(1/n sum |x - x*|^2) over the n particles of a frame whose target x* is seen; NaN when none
-// is. [m]
+// sqrt(1/n sum |x - x*|^2) over the n free landmarks whose position x* is seen in a frame; NaN when
+// there is none. [m]
 double frame_error(const std::vector<Vec3d>& position, const Target& target, std::size_t frame)
 {
-    const float* x = &target.position[3 * frame * position.size()];
+    const float* x = &target.landmarks.position[3 * frame * position.size()];
     double sum = 0;
     std::size_t seen = 0;
-    for (std::size_t p = 0; p < position.size(); ++p) {
-        if (std::isnan(x[3 * p])) continue;
-        const Vec3d difference = position[p] - Vec3d{x[3 * p], x[3 * p + 1], x[3 * p + 2]};
+    for (std::size_t l = 0; l < position.size(); ++l) {
+        if (!target.free[l] || std::isnan(x[3 * l])) continue;
+        const Vec3d difference = position[l] - Vec3d{x[3 * l], x[3 * l + 1], x[3 * l + 2]};
         sum += dot(difference, difference);
         ++seen;
     }
@@ -140,8 +147,9 @@ MotionError summary_of(const std::vector<FrameErrors>& rollouts)
     }
     if (count == 0) {
         throw Error(
-            "evaluate: no frame shows any particle of the surrogate whole; choose a grid whose "
-            "particles lie on landmarks, or motion with fewer gaps");
+            "evaluate: no frame shows a landmark that is free; the error is that of free "
+            "landmarks, "
+            "so give motion in which not all are held or missing");
     }
     for (std::size_t f = 0; f < reached.size(); ++f) {
         error.over_time[f] = reached[f] > 0 ? error.over_time[f] / reached[f] : std::nan("");
@@ -158,18 +166,18 @@ MotionError summary_of(const std::vector<FrameErrors>& rollouts)
 
 // ---- What needs no model ----
 
-// Compares the first shape, moved by shift(target, frame), with every frame.
+// Compares the first shape of the landmarks, moved by shift(handles, frame), with every frame.
 template <class Shift>
-MotionError shifted_error(const Cloth& surrogate, const Motion& motion, Shift shift)
+MotionError shifted_error(const Motion& motion, Shift shift)
 {
-    check_motion(surrogate, motion);
-    const TargetReader reader(surrogate, motion, motion.header.dt);
+    check_rollouts(motion);
+    const TargetReader reader(motion, motion.header.dt);
     std::vector<FrameErrors> errors(motion.frame_counts.size());
     for (std::size_t r = 0; r < errors.size(); ++r) {
         const Target target = reader.read(r);
-        for (std::size_t frame = 0; frame < target.frame_count; ++frame) {
-            std::vector<Vec3d> position = target.start.position;
-            const Vec3d by = shift(target, frame);
+        for (std::size_t frame = 0; frame < motion.frame_counts[r]; ++frame) {
+            std::vector<Vec3d> position = target.landmark_start.position;
+            const Vec3d by = shift(target.landmarks.handles, frame);
             for (Vec3d& x : position) x = x + by;
             errors[r].push_back(frame_error(position, target, frame));
         }
@@ -200,7 +208,9 @@ class Evaluator {
     Evaluator(const Cloth& surrogate, const Motion& motion, Device device, int threads,
               const Progress& progress, int substeps)
         : surrogate_(surrogate),
-          reader_(surrogate, motion, motion.header.dt / substeps),
+          resampler_(surrogate, motion.header),
+          landmarks_(surrogate, motion.header),
+          reader_(motion, motion.header.dt / substeps),
           step_{motion.header.dt / substeps, motion.header.environment, device},
           stride_(motion.header.stride * substeps),
           threads_(thread_count(threads)),
@@ -229,6 +239,8 @@ class Evaluator {
     [[noreturn]] void fail() const;
 
     const Cloth& surrogate_;
+    Resampler resampler_;
+    LandmarkMap landmarks_;
     TargetReader reader_;
     SimulationOptions step_;
     int stride_, threads_;
@@ -247,7 +259,7 @@ class Evaluator {
 // so that whichever rollout of a batch blows up first is the same for all.
 std::size_t Evaluator::batch_width(std::size_t frames) const
 {
-    const double bytes = double(frames) * double(surrogate_.particle_count()) * 3 * sizeof(float);
+    const double bytes = double(frames) * double(landmarks_.landmark_count()) * 3 * sizeof(float);
     const auto lanes = std::size_t(make_batch_stepper(surrogate_, step_)->lane_count());
     return std::clamp(std::size_t(0x1p28 / bytes), std::size_t{1}, lanes);
 }
@@ -256,7 +268,9 @@ std::vector<Target> Evaluator::read_batch(int batch) const
 {
     const std::size_t begin = batch * width_, end = std::min(begin + width_, order_.size());
     std::vector<Target> targets;
-    for (std::size_t i = begin; i < end; ++i) targets.push_back(reader_.read_projected(order_[i]));
+    for (std::size_t i = begin; i < end; ++i) {
+        targets.push_back(reader_.read(order_[i], surrogate_, resampler_));
+    }
     return targets;
 }
 
@@ -272,9 +286,9 @@ void Evaluator::run_batch(int batch)
         stepper->load(int(lane), states[lane], handles[lane]);
         stepper->store(int(lane), states[lane]);  // in the precision it runs in
     }
-    for (std::size_t frame = 0; frame < targets[0].frame_count; ++frame) {
+    for (std::size_t frame = 0; frame < targets[0].landmarks.frame_count; ++frame) {
         // A lane whose target has ended may run on unwatched.
-        while (targets[states.size() - 1].frame_count <= frame) states.pop_back();
+        while (targets[states.size() - 1].landmarks.frame_count <= frame) states.pop_back();
         if (frame > 0) {
             auto report = advance_checked(*stepper, states, handles, stride_, surrogate_, step_.dt);
             if (report) {
@@ -284,7 +298,7 @@ void Evaluator::run_batch(int batch)
         }
         for (std::size_t lane = 0; lane < states.size(); ++lane) {
             errors_[targets[lane].rollout].push_back(
-                frame_error(states[lane].position, targets[lane], frame));
+                frame_error(landmarks_.apply(states[lane].position), targets[lane], frame));
         }
         report_frames(states.size());
     }
@@ -329,60 +343,14 @@ MotionError Evaluator::run()
     return summary_of(errors_);
 }
 
-// ---- Parameters ----
-
-void check_same_springs(const SpringSet& ours, const SpringSet& theirs)
-{
-    if (ours.spring_count() != theirs.spring_count()) {
-        throw Error(
-            "the cloth has {} springs, but the truth has {}; compare cloths of one grid with the "
-            "same families",
-            ours.spring_count(), theirs.spring_count());
-    }
-    for (std::size_t s = 0; s < ours.spring_count(); ++s) {
-        if (ours.ends[s] == theirs.ends[s] && ours.family[s] == theirs.family[s]) continue;
-        throw Error(
-            "spring {} of the cloth is {} from particle {} to {}, but that of the truth is {} from "
-            "{} to {}; compare cloths of one grid with the same families",
-            s, name_of(ours.family[s]), ours.ends[s][0], ours.ends[s][1], name_of(theirs.family[s]),
-            theirs.ends[s][0], theirs.ends[s][1]);
-    }
-}
-
-struct SquareMean {
-    double sum = 0;
-    std::size_t count = 0;
-
-    void add(double difference)
-    {
-        sum += difference * difference;
-        ++count;
-    }
-    double root() const { return count == 0 ? 0 : std::sqrt(sum / double(count)); }
-};
-
-ParameterError compare(const Cloth& cloth, const Parameter& parameter,
-                       const std::vector<double>& truth)
-{
-    const std::vector<double>& values = values_of(cloth, parameter);
-    ParameterError error{parameter.kind, label_of(cloth, parameter), 0, {}};
-    SquareMean all;
-    for (const auto& [name, members] : families_of(cloth, parameter.kind->element)) {
-        SquareMean part;
-        for (const std::size_t e : members) part.add(values[e] - truth[e]);
-        error.by_family[std::string(name)] = part.root();
-    }
-    for (std::size_t e = 0; e < values.size(); ++e) all.add(values[e] - truth[e]);
-    error.all = all.root();
-    return error;
-}
-
 }  // namespace
 
 MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
                             int threads, const Progress& progress, int substeps)
 {
-    check_motion(surrogate, motion);
+    check_cloth(surrogate, "surrogate");
+    check_size(surrogate, motion);
+    check_rollouts(motion);
     if (motion.header.contact) {
         throw Error(
             "evaluate: in this motion the cloth could touch obstacles or itself, which the "
@@ -392,51 +360,60 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
     return Evaluator(surrogate, motion, device, threads, progress, substeps).run();
 }
 
-MotionError static_error(const Cloth& surrogate, const Motion& motion)
+MotionError static_error(const Motion& motion)
 {
-    return shifted_error(surrogate, motion, [](const Target&, std::size_t) { return Vec3d{}; });
+    return shifted_error(motion, [](const Handles&, std::size_t) { return Vec3d{}; });
 }
 
-MotionError handles_error(const Cloth& surrogate, const Motion& motion)
+MotionError handles_error(const Motion& motion)
 {
     const double interval = motion.header.frame_interval();
-    return shifted_error(surrogate, motion, [&](const Target& target, std::size_t frame) {
-        return mean_handle_displacement(target.handles, double(frame) * interval);
+    return shifted_error(motion, [&](const Handles& handles, std::size_t frame) {
+        return mean_handle_displacement(handles, double(frame) * interval);
     });
 }
 
-std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& truth)
+namespace {
+
+// A sentence if `ours` is no better than a baseline.
+std::optional<std::string> loss_to(const char* name, double baseline, double ours)
 {
-    if (truth.springs.spring_count() == 0 && truth.triangles.triangle_count() > 0) {
-        throw Error(
-            "the truth is a sheet of finite elements, without springs to compare with; compare the "
-            "motion alone");
-    }
-    check_same_springs(cloth.springs, truth.springs);
-    std::vector<ParameterError> errors;
-    for (const Parameter& ours : learned_parameters(cloth)) {
-        for (const Parameter& theirs : learned_parameters(truth)) {
-            if (ours.kind != theirs.kind || label_of(cloth, ours) != label_of(truth, theirs)) {
-                continue;
-            }
-            errors.push_back(compare(cloth, ours, values_of(truth, theirs)));
-        }
-    }
-    return errors;
+    if (ours < baseline) return std::nullopt;  // written so that NaN loses
+    return fmt::format("this cloth is no better than {}: {:.4g} m against {:.4g} m", name, ours,
+                       baseline);
+}
+
+constexpr const char* kStatic = "a motion in which nothing moves";
+constexpr const char* kFollows = "the first shape moved along with its handles";
+
+}  // namespace
+
+double TrivialErrors::best() const
+{
+    return std::min(nothing_moves, with_handles);
+}
+
+TrivialErrors trivial_errors(const Motion& motion)
+{
+    return {static_error(motion).mean, handles_error(motion).mean};
+}
+
+std::optional<std::string> loses_to_trivial(double motion_rmse, const TrivialErrors& trivial)
+{
+    if (const auto text = loss_to(kStatic, trivial.nothing_moves, motion_rmse)) return text;
+    return loss_to(kFollows, trivial.with_handles, motion_rmse);
 }
 
 std::vector<std::string> warnings_of(const Evaluation& evaluation)
 {
     std::vector<std::string> warnings;
-    const double ours = evaluation.surrogate.mean;
-    const auto compare = [&](const MotionError& baseline, const char* name) {
-        if (ours < baseline.mean) return;
-        warnings.push_back(fmt::format("this cloth is no better than {}: {:.4g} m against {:.4g} m",
-                                       name, ours, baseline.mean));
+    const auto compare = [&](const char* name, const MotionError& baseline) {
+        const auto text = loss_to(name, baseline.mean, evaluation.surrogate.mean);
+        if (text) warnings.push_back(*text);
     };
-    compare(evaluation.nothing_moves, "a motion in which nothing moves");
-    compare(evaluation.with_handles, "the first shape moved along with its handles");
-    if (evaluation.homogeneous) compare(*evaluation.homogeneous, "the homogeneous network");
+    compare(kStatic, evaluation.nothing_moves);
+    compare(kFollows, evaluation.with_handles);
+    if (evaluation.homogeneous) compare("the homogeneous network", *evaluation.homogeneous);
     return warnings;
 }
 

@@ -191,7 +191,7 @@ const TrivialErrors& Recipe::trivial()
     if (!trivial_) {
         trivial_ = trivial_errors(training_set());
         learned_.nothing_moves_rmse = trivial_->nothing_moves;
-        learned_.first_shape_follows_rmse = trivial_->first_shape_follows;
+        learned_.first_shape_follows_rmse = trivial_->with_handles;
     }
     return *trivial_;
 }
@@ -359,7 +359,7 @@ void Recipe::refuse_if_trivial()
         "is off by {:.4g} m, but nothing moves by {:.4g} m and the first shape follows the held "
         "points by {:.4g} m. Is the size of the sheet right, and are all held points named? More "
         "or longer recordings may help",
-        learned_.validation_rmse, none.nothing_moves, none.first_shape_follows);
+        learned_.validation_rmse, none.nothing_moves, none.with_handles);
 }
 
 void Recipe::learn_automatically()

@@ -8,24 +8,6 @@ namespace springtime {
 
 namespace {
 
-// The rollouts that validate, as a motion of their own. It reads through the set's motion.
-Motion validation_motion(const TrainingSet& set)
-{
-    const std::vector<std::size_t> rollouts(
-        set.split.validation.begin(),
-        set.split.validation.begin() + std::ptrdiff_t(set.validation.size()));
-    Motion motion = set.motion;
-    motion.frame_counts.clear();
-    for (const std::size_t rollout : rollouts) {
-        motion.frame_counts.push_back(set.motion.frame_counts[rollout]);
-    }
-    motion.read = [rollouts, read = set.motion.read](std::size_t rollout, std::size_t first,
-                                                     std::size_t count) {
-        return read(rollouts[rollout], first, count);
-    };
-    return motion;
-}
-
 // What the parameters of a richer law begin with, of the mean stiffness or damping of structural
 // springs. Where quadratic bending is there, springs across two cells are left with little to do. Found
 // on the finite-element benchmark; from ten times as much a short descent does not come back.
@@ -70,8 +52,10 @@ double difference_error(const ValidationError& a, const ValidationError& b)
 
 TrivialErrors trivial_errors(const TrainingSet& set)
 {
-    const Motion motion = validation_motion(set);
-    return {static_error(set.surrogate, motion).mean, handles_error(set.surrogate, motion).mean};
+    const std::vector<std::size_t> rollouts(
+        set.split.validation.begin(),
+        set.split.validation.begin() + std::ptrdiff_t(set.validation.size()));
+    return trivial_errors(select_rollouts(set.motion, rollouts));
 }
 
 std::optional<std::size_t> simplest_good(const std::vector<ValidationError>& errors)

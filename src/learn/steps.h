@@ -5,16 +5,11 @@
 #include <vector>
 
 #include "learn/training_set.h"
+#include "springtime/evaluate.h"
 
 namespace springtime {
 
-// The errors of what needs no model, on whole validation rollouts. [m]
-struct TrivialErrors {
-    double nothing_moves = 0;
-    double first_shape_follows = 0;  // the first shape moves by the mean displacement of the handles
-
-    double best() const { return std::min(nothing_moves, first_shape_follows); }
-};
+// On whole validation rollouts.
 TrivialErrors trivial_errors(const TrainingSet& set);
 
 // The first of some answers, ordered from the simplest to the most detailed, that is not clearly

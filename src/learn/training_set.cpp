@@ -23,7 +23,7 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices)
       surrogate(make_surrogate(source.header, choices.grid, 1, 1, choices.law)),
       step{source.header.dt, source.header.environment, choices.device},
       substeps(substeps_of(choices, source.header)),
-      resampler(source.header.rest, surrogate.rest),
+      resampler(surrogate, source.header),
       map(surrogate, source.header),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
       reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate),

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "geometry/lagrange.h"
+#include "motion/in_sheet.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
 
@@ -14,11 +16,9 @@ constexpr double kOnParticle = 1e-7;  // of a cell: below the rounding of stored
 struct LineShares {
     int first = 0;               // of consecutive points
     std::vector<double> weight;  // one for each point
-
-    bool single() const { return weight.size() == 1; }
 };
 
-// The polynomial of Lagrange through `order` of `count` points at 0, 1, 2, ..., those around
+// The polynomial through `order` of `count` points at 0, 1, 2, ..., those around
 // `place` as far as there are any. It goes on beyond the ends.
 LineShares shares_along(double place, int count, int order)
 {
@@ -26,14 +26,9 @@ LineShares shares_along(double place, int count, int order)
     if (std::abs(place - nearest) <= kOnParticle) return {int(nearest), {1}};
     const int points = std::min(order, count);
     const int first = std::clamp(int(std::floor(place)) - (points - 2) / 2, 0, count - points);
-    LineShares shares{first, std::vector<double>(std::size_t(points), 1.0)};
-    for (int i = 0; i < points; ++i) {
-        for (int j = 0; j < points; ++j) {
-            if (j == i) continue;
-            shares.weight[std::size_t(i)] *= (place - first - j) / double(i - j);
-        }
-    }
-    return shares;
+    std::vector<double> nodes;
+    for (int i = 0; i < points; ++i) nodes.push_back(first + i);
+    return {first, lagrange_weights(nodes, place)};
 }
 
 LandmarkMap::Weights on_grid(const Grid& grid, const SheetPoint& share)
@@ -76,11 +71,7 @@ LandmarkMap::LandmarkMap(const Cloth& cloth, const Sheet& sheet,
         }
         return;
     }
-    std::vector<SheetPoint> places;
-    for (const SheetPoint& x : landmarks) {
-        places.push_back(
-            {x.u / sheet.length * cloth.sheet.length, x.v / sheet.width * cloth.sheet.width});
-    }
+    const std::vector<SheetPoint> places = in_sheet_of(cloth, sheet, landmarks);
     const Resampler triangles(cloth.rest, places);
     for (const Resampler::Weights& from : triangles.weights()) {
         weights_.push_back(in_triangle(from));

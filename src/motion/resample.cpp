@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <optional>
 
+#include "geometry/lagrange.h"
 #include "geometry/triangle_search.h"
-#include "motion/bridge_gaps.h"
+#include "motion/held_particles.h"
+#include "motion/in_sheet.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -69,7 +72,7 @@ Places distinct_places(const std::vector<SheetPoint>& landmarks, const Frame& fr
 }
 
 // Negligible weights become zero, and the largest takes what is left of one.
-void tidy(std::array<double, 3>& weight)
+void tidy(std::array<double, 4>& weight)
 {
     for (double& w : weight)
         if (std::abs(w) <= kNegligible) w = 0;
@@ -87,41 +90,159 @@ void check_finite(const std::vector<SheetPoint>& points, const char* what)
     }
 }
 
+Resampler::Weights single(int landmark)
+{
+    Resampler::Weights weights;
+    weights.landmark.fill(landmark);
+    weights.weight[0] = 1;
+    return weights;
+}
+
+// ---- Landmarks and particles on a line ----
+
+// The line through the two landmarks that are farthest apart.
+struct Line {
+    SheetPoint origin, direction;
+    double extent = 0;  // [m]
+
+    double along(const SheetPoint& x) const
+    {
+        return (x.u - origin.u) * direction.u + (x.v - origin.v) * direction.v;
+    }
+    double beside(const SheetPoint& x) const
+    {
+        return std::abs((x.u - origin.u) * direction.v - (x.v - origin.v) * direction.u);
+    }
+};
+
+std::optional<Line> line_of(const std::vector<SheetPoint>& landmarks)
+{
+    if (landmarks.empty()) return std::nullopt;
+    const auto farthest_from = [&](const SheetPoint& x) {
+        return *std::max_element(landmarks.begin(), landmarks.end(),
+                                 [&](const SheetPoint& a, const SheetPoint& b) {
+                                     return length(a - x) < length(b - x);
+                                 });
+    };
+    const SheetPoint end = farthest_from(landmarks[0]), begin = farthest_from(end);
+    const SheetPoint between = end - begin;
+    const double extent = length(between);
+    if (!(extent > 0)) return std::nullopt;
+    return Line{begin, {between.u / extent, between.v / extent}, extent};
+}
+
+bool all_on(const Line& line, const std::vector<SheetPoint>& points)
+{
+    constexpr double kStraight = 1e-6;  // of the extent, as TriangleSearch has it
+    return std::all_of(points.begin(), points.end(), [&](const SheetPoint& x) {
+        return line.beside(x) <= kStraight * line.extent;
+    });
+}
+
+// Landmarks in their order along a line, without those at the place of another.
+struct LineOrder {
+    std::vector<double> place;  // in units of the extent, ascending
+    std::vector<int> landmark;
+};
+
+LineOrder order_along(const Line& line, const std::vector<SheetPoint>& landmarks)
+{
+    std::vector<int> all(landmarks.size());
+    std::iota(all.begin(), all.end(), 0);
+    const auto place = [&](int l) { return line.along(landmarks[std::size_t(l)]) / line.extent; };
+    std::stable_sort(all.begin(), all.end(), [&](int a, int b) { return place(a) < place(b); });
+    LineOrder order;
+    for (const int l : all) {
+        if (!order.place.empty() && place(l) - order.place.back() <= kSamePlace) continue;
+        order.place.push_back(place(l));
+        order.landmark.push_back(l);
+    }
+    return order;
+}
+
+// The polynomial through the `order` landmarks around a place. Beyond the ends it is a line,
+// because a cubic would run away.
+Resampler::Weights weights_along(const LineOrder& landmarks, double place, std::size_t order)
+{
+    const std::size_t count = landmarks.place.size();
+    const auto after = std::upper_bound(landmarks.place.begin(), landmarks.place.end(), place);
+    const std::size_t next = std::size_t(after - landmarks.place.begin());
+    for (const std::size_t i : {next - 1, next}) {
+        if (i < count && std::abs(landmarks.place[i] - place) <= kSamePlace) {
+            return single(landmarks.landmark[i]);
+        }
+    }
+    const bool beyond = next == 0 || next == count;
+    const std::size_t points = beyond ? 2 : std::min(order, count), before = points / 2;
+    const std::size_t first = std::min(next > before ? next - before : 0, count - points);
+    const std::vector<double> weight =
+        lagrange_weights(std::span(landmarks.place).subspan(first, points), place);
+    Resampler::Weights weights;
+    weights.landmark.fill(landmarks.landmark[first]);
+    for (std::size_t i = 0; i < points; ++i) {
+        weights.landmark[i] = landmarks.landmark[first + i];
+        weights.weight[i] = weight[i];
+    }
+    return weights;
+}
+
 }  // namespace
 
 Resampler::Resampler(const std::vector<SheetPoint>& landmarks,
                      const std::vector<SheetPoint>& particles)
-    : landmark_count_(landmarks.size())
+    : landmark_rest_(landmarks), particle_rest_(particles)
 {
     check_finite(landmarks, "landmark");
     check_finite(particles, "particle");
-    const Frame frame(landmarks);
-    const Places places = distinct_places(landmarks, frame);
+    const std::optional<Line> line = line_of(landmarks);
+    if (!line || !all_on(*line, landmarks) || !all_on(*line, particles)) {
+        weigh_in_plane();
+        return;
+    }
+    const LineOrder order = order_along(*line, landmarks);
+    for (const SheetPoint& x : particles) {
+        const double place = line->along(x) / line->extent;
+        weights_.push_back(weights_along(order, place, 4));
+        linear_.push_back(weights_along(order, place, 2));
+    }
+}
+
+Resampler::Resampler(const Cloth& cloth, const MotionHeader& header)
+    : Resampler(in_sheet_of(cloth, header.sheet, header.rest), cloth.rest)
+{
+}
+
+void Resampler::weigh_in_plane()
+{
+    const Frame frame(landmark_rest_);
+    const Places places = distinct_places(landmark_rest_, frame);
     if (places.point.size() < 3) {
         throw Error(
             "resample: {} landmarks at {} different places, but 3 places are needed; track more "
             "points of the sheet",
-            landmarks.size(), places.landmark.size());
+            landmark_count(), places.landmark.size());
     }
     TriangleSearch search(places.point);
     if (!search.spans_plane()) {
         throw Error(
             "resample: all {} landmarks lie on one line of the flat sheet, but they must span it; "
-            "track points beside that line",
-            landmarks.size());
+            "track points beside that line, or take a grid of one row for a rope",
+            landmark_count());
     }
-    for (const SheetPoint& rest : particles) {
+    for (const SheetPoint& rest : particle_rest_) {
         const SheetPoint particle = frame(rest);
-        Weights weights;
         if (const int place = search.point_at(particle); place >= 0) {
-            weights.landmark.fill(places.landmark[place]);
-            weights.weight = {1, 0, 0};
-        } else {
-            const Corners corner = search.corners_for(particle);
-            weights.weight = barycentric(places.point, corner, particle);
-            for (int j = 0; j < 3; ++j) weights.landmark[j] = places.landmark[corner[j]];
-            tidy(weights.weight);
+            weights_.push_back(single(places.landmark[place]));
+            continue;
         }
+        const Corners corner = search.corners_for(particle);
+        const std::array<double, 3> weight = barycentric(places.point, corner, particle);
+        Weights weights = single(places.landmark[corner[0]]);
+        for (std::size_t j = 0; j < 3; ++j) {
+            weights.landmark[j] = places.landmark[corner[j]];
+            weights.weight[j] = weight[j];
+        }
+        tidy(weights.weight);
         weights_.push_back(weights);
     }
 }
@@ -129,18 +250,18 @@ Resampler::Resampler(const std::vector<SheetPoint>& landmarks,
 bool Resampler::exact() const
 {
     return std::all_of(weights_.begin(), weights_.end(), [](const Weights& particle) {
-        return std::count(particle.weight.begin(), particle.weight.end(), 0.0) == 2;
+        return std::count(particle.weight.begin(), particle.weight.end(), 0.0) == 3;
     });
 }
 
 std::vector<float> Resampler::apply(std::span<const float> field) const
 {
-    const std::size_t frame_size = 3 * landmark_count_;
+    const std::size_t frame_size = 3 * landmark_count();
     if (field.size() % frame_size != 0) {
         throw Error(
             "resample: a field of {} numbers, but {} landmarks have {} in every frame; give three "
             "for each landmark",
-            field.size(), landmark_count_, frame_size);
+            field.size(), landmark_count(), frame_size);
     }
     std::vector<float> result;
     result.reserve(field.size() / frame_size * 3 * particle_count());
@@ -148,7 +269,7 @@ std::vector<float> Resampler::apply(std::span<const float> field) const
         for (const Weights& weights : weights_) {
             for (std::size_t axis = 0; axis < 3; ++axis) {
                 double sum = -0.0;  // so that a landmark alone keeps the sign of its zeros
-                for (int j = 0; j < 3; ++j) {
+                for (std::size_t j = 0; j < weights.weight.size(); ++j) {
                     if (weights.weight[j] == 0) continue;  // it may be lost, that is, NaN
                     sum += weights.weight[j] * field[first + 3 * weights.landmark[j] + axis];
                 }
@@ -181,119 +302,38 @@ void check_rollout(const Rollout& rollout, std::size_t landmarks, double frame_i
     }
 }
 
-// The particles with a share in any of the landmarks.
-std::vector<int> particles_on(const std::vector<int>& landmarks, std::size_t landmark_count,
-                              const std::vector<Resampler::Weights>& weights)
+}  // namespace
+
+std::vector<int> Resampler::leaning_on(const std::vector<int>& landmarks) const
 {
-    std::vector<bool> wanted(landmark_count, false);
+    std::vector<bool> wanted(landmark_count(), false);
     for (const int landmark : landmarks) wanted[landmark] = true;
     std::vector<int> particles;
-    for (std::size_t p = 0; p < weights.size(); ++p) {
+    for (std::size_t p = 0; p < weights_.size(); ++p) {
         bool any = false;
-        for (int j = 0; j < 3; ++j)
-            any = any || (weights[p].weight[j] != 0 && wanted[weights[p].landmark[j]]);
+        for (std::size_t j = 0; j < weights_[p].weight.size(); ++j)
+            any = any || (weights_[p].weight[j] != 0 && wanted[weights_[p].landmark[j]]);
         if (any) particles.push_back(static_cast<int>(p));
     }
     return particles;
 }
 
-// Whether any of the particles has a share in a landmark that is no handle.
-bool any_hangs_free(const std::vector<int>& particles, const std::vector<int>& handles,
-                    std::size_t landmark_count, const std::vector<Resampler::Weights>& weights)
+Rollout Resampler::apply(const Rollout& rollout, double frame_interval,
+                         const std::optional<State>& start) const
 {
-    std::vector<bool> held(landmark_count, false);
-    for (const int landmark : handles) held[landmark] = true;
-    return std::any_of(particles.begin(), particles.end(), [&](int p) {
-        for (int j = 0; j < 3; ++j) {
-            if (weights[p].weight[j] != 0 && !held[weights[p].landmark[j]]) return true;
-        }
-        return false;
-    });
-}
-
-void bridge_landmark(Rollout& rollout, std::size_t landmark)
-{
-    const auto at = [&](std::size_t frame) {
-        return &rollout.position[3 * (frame * rollout.landmark_count() + landmark)];
-    };
-    std::vector<Vec3d> path;
-    for (std::size_t f = 0; f < rollout.frame_count; ++f) {
-        path.push_back({at(f)[0], at(f)[1], at(f)[2]});
-    }
-    if (!bridge_gaps(path)) {
-        throw Error(
-            "resample: a handle hangs on landmark {}, which is missing in all {} frames; leave "
-            "that landmark out of the motion",
-            landmark, rollout.frame_count);
-    }
-    for (std::size_t f = 0; f < rollout.frame_count; ++f) {
-        for (int axis = 0; axis < 3; ++axis) at(f)[axis] = float(path[f][axis]);
-    }
-}
-
-// The rollout with moving handles on their prescribed paths instead of where they were seen.
-Rollout on_paths(Rollout rollout, double frame_interval)
-{
-    const Handles& handles = rollout.handles;
-    const std::size_t landmarks = rollout.landmark_count();
-    for (std::size_t f = 0; handles.moving() && f < rollout.frame_count; ++f) {
-        for (std::size_t h = 0; h < handles.particles.size(); ++h) {
-            const Vec3d x = handles.position(h, double(f) * frame_interval);
-            float* to = &rollout.position[3 * (f * landmarks + std::size_t(handles.particles[h]))];
-            for (int axis = 0; axis < 3; ++axis) to[axis] = float(x[axis]);
-        }
-    }
-    return rollout;
-}
-
-// The rollout without gaps in the paths that the particles follow.
-Rollout bridged(const Rollout& rollout, const std::vector<int>& particles,
-                const std::vector<Resampler::Weights>& weights)
-{
-    Rollout result = rollout;
-    for (const int p : particles) {
-        for (int j = 0; j < 3; ++j) {
-            if (weights[p].weight[j] != 0) bridge_landmark(result, weights[p].landmark[j]);
-        }
-    }
-    return result;
-}
-
-// One key per frame.
-void follow_frames(Handles& handles, const std::vector<float>& position, std::size_t frame_count,
-                   std::size_t particle_count, double frame_interval)
-{
-    for (std::size_t frame = 0; frame < frame_count; ++frame) {
-        handles.key_time.push_back(double(frame) * frame_interval);
-        for (const int particle : handles.particles) {
-            const float* x = &position[3 * (frame * particle_count + particle)];
-            handles.key_position.push_back({x[0], x[1], x[2]});
-        }
-    }
-}
-
-}  // namespace
-
-Rollout Resampler::apply(const Rollout& rollout, double frame_interval) const
-{
-    check_rollout(rollout, landmark_count_, frame_interval);
+    check_rollout(rollout, landmark_count(), frame_interval);
     Rollout result;
     result.frame_count = rollout.frame_count;
     result.position = apply(rollout.position);
     result.velocity = apply(rollout.velocity);
     result.acceleration = apply(rollout.acceleration);
-    result.handles.particles = particles_on(rollout.handles.particles, landmark_count_, weights_);
-    // Half on a pin and half on a free landmark, a target moves: the handle moves with it.
-    const bool moves = rollout.handles.moving() ||
-                       any_hangs_free(result.handles.particles, rollout.handles.particles,
-                                      landmark_count_, weights_);
-    if (!moves || result.handles.particles.empty()) return result;
-    Rollout paths = on_paths(rollout, frame_interval);
-    const bool gaps = std::any_of(paths.position.begin(), paths.position.end(),
-                                  [](float x) { return std::isnan(x); });
-    if (gaps) paths = bridged(paths, result.handles.particles, weights_);
-    follow_frames(result.handles, apply(paths.position), result.frame_count, particle_count(),
-                  frame_interval);
+    const std::vector<HeldParticle> held = held_particles(*this, rollout.handles.particles);
+    const bool needs_start =
+        rollout.handles.moving() &&
+        std::any_of(held.begin(), held.end(), [](const HeldParticle& p) { return p.attached; });
+    const State first =
+        needs_start ? apply(start ? *start : rollout.state(0, frame_interval)) : State{};
+    result.handles = handles_of(held, rollout.handles, first);
     return result;
 }
 
@@ -322,7 +362,8 @@ double sheet_rmse(const Cloth& cloth, const State& state, const Cloth& other,
     for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
         const auto& [landmark, weight] = resampler.weights()[p];
         Vec3d away = state.position[p];
-        for (int i = 0; i < 3; ++i) away -= weight[i] * other_state.position[landmark[i]];
+        for (std::size_t i = 0; i < weight.size(); ++i)
+            away -= weight[i] * other_state.position[landmark[i]];
         sum += dot(away, away);
     }
     return std::sqrt(sum / double(cloth.particle_count()));

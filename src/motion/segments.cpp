@@ -49,6 +49,24 @@ std::size_t segment_count(const Motion& motion)
     return std::size_t(std::max(most, frames.size() == 1 ? 2.0 : 1.0));
 }
 
+Motion select_rollouts(const Motion& motion, const std::vector<std::size_t>& rollouts)
+{
+    Motion selected;
+    selected.header = motion.header;
+    for (const std::size_t r : rollouts) {
+        if (r >= motion.rollout_count()) {
+            throw Error("motion: rollout {} asked for, but it has {}; count from 0", r,
+                        motion.rollout_count());
+        }
+        selected.frame_counts.push_back(motion.frame_counts[r]);
+    }
+    selected.read = [read = motion.read, rollouts](std::size_t rollout, std::size_t first,
+                                                   std::size_t count) {
+        return read(rollouts[rollout], first, count);
+    };
+    return selected;
+}
+
 std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest)
 {
     if (rest.empty()) return std::nullopt;
