@@ -18,6 +18,11 @@ class HeldPaths {
 
     void add(const PointFrame& landmarks);
 
+    // Driven points go where this says, at a time after the first frame, and not where they were
+    // seen: given by their place in the list of driven ones.
+    using Path = std::function<Vec3d(std::size_t driven, double time)>;
+    void follow(Path path) { path_ = std::move(path); }
+
     // Pinned landmarks stand at the median of their places. Driven ones follow their observed
     // paths, straight through gaps; smoothed, by the quadratic through the five nearest frames that
     // show them, as Rollout::state() has it. Frames in which a driven one is missing are counted in
@@ -28,10 +33,13 @@ class HeldPaths {
   private:
     std::vector<Vec3d> driven_path(std::size_t held, double frame_interval, bool smooth,
                                    double& squares) const;
+    std::vector<Vec3d> followed_path(std::size_t driven, double key_interval,
+                                     std::size_t keys) const;
 
     std::vector<int> landmarks_;  // pinned, then driven
     std::size_t pinned_count_;
     std::vector<PointFrame> paths_;  // of every held landmark, over frames
+    Path path_;                      // empty: as observed
 };
 
 // From which frame on all points are known. Learning starts from what the first three frames show.

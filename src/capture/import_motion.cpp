@@ -5,6 +5,7 @@
 #include "capture/clean_frames.h"
 #include "capture/held_paths.h"
 #include "capture/outliers.h"
+#include "capture/tool_fit.h"
 #include "core/atomic_file.h"
 #include "core/quantile.h"
 #include "springtime/error.h"
@@ -54,7 +55,24 @@ void check_options(const ImportOptions& options)
         throw Error(Field{"rest_frame"}, "{}, too, says where points lie; give one",
                     mesh ? "`rest`" : "`grid`");
     }
+    if (options.handle_delay && (options.handle_path.empty() || !std::isfinite(*options.handle_delay))) {
+        throw Error(Field{"handle_delay"},
+                    "{} s; it is that of the recording behind a file of `handle_path`, finite",
+                    *options.handle_delay);
+    }
+    if (!options.handle_path.empty() && options.driven.empty()) {
+        throw Error(Field{"handle_path"},
+                    "it moves held points, but none is named; name them with `driven`");
+    }
     check_environment(options.environment);
+}
+
+void check_handle_paths(const ImportOptions& options, const std::vector<TrackFiles>& recordings)
+{
+    if (options.handle_path.empty() || options.handle_path.size() == recordings.size()) return;
+    throw Error(Field{"handle_path"},
+                "{} files for {} recordings; name one for each, in the same order",
+                options.handle_path.size(), recordings.size());
 }
 
 // A rest shape may lie among the frames, but is none.
@@ -198,6 +216,19 @@ MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vecto
     return header;
 }
 
+// Where rows repeat the frame before, a frame was seen at some time between two rows: the stamps are
+// off by as much as a number that is uniform over that interval.
+std::optional<double> logging_jitter(const FrameStamps& stamps, const FramePlan& plan)
+{
+    constexpr double kOften = 0.1;  // of all rows
+    if (double(plan.duplicates) < kOften * double(stamps.time.size())) return std::nullopt;
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < stamps.time.size(); ++i) {
+        steps.push_back(stamps.time[i] - stamps.time[i - 1]);
+    }
+    return quantile(steps, 0.5) / std::sqrt(12.0);
+}
+
 // ---- Writing ----
 
 void append(std::vector<float>& to, const PointFrame& from)
@@ -214,6 +245,8 @@ struct Writing {
     const ImportOptions& options;
     ImportReport& report;
     double residual;
+    std::vector<PoseLog> logs;  // of every recording, or none
+    ToolFit tool;
     std::function<void(double share)> progress;
 
     RecordingReport recording_report(std::size_t t) const
@@ -232,8 +265,57 @@ struct Writing {
         recording.uneven = plan.uneven;
         recording.file_rate = 1 / plan.file_interval;
         recording.jitter = plan.jitter;
+        recording.own_clock = scans[t].stamp_jitter.has_value();
+        recording.stamp_jitter =
+            recording.own_clock ? scans[t].stamp_jitter : logging_jitter(scans[t].stamps, plan);
         recording.remarks = scans[t].info.remarks;
         return recording;
+    }
+
+    ImportOptions stored() const
+    {
+        ImportOptions changed = options;
+        changed.file_velocities = report.header.velocities;  // of all recordings or of none
+        return changed;
+    }
+
+    // Reads the logs of what holds the cloth and finds how the held points follow them.
+    void follow_logs()
+    {
+        if (options.handle_path.empty()) return;
+        const ImportOptions as_stored = stored();
+        std::vector<HeldTracks> tracks;
+        for (std::size_t t = 0; t < scans.size(); ++t) {
+            CleanFrames frames(scans[t], plans[t], layout, as_stored, residual);
+            HeldTracks track{scans[t].info.source, {}, {}};
+            while (const auto frame = frames.next_kept()) {
+                PointFrame seen;
+                for (const int l : report.driven) seen.push_back(frame->position[std::size_t(l)]);
+                track.time.push_back(frame->time);
+                track.seen.push_back(std::move(seen));
+            }
+            logs.emplace_back(options.handle_path[t], layout.placing, report.driven.size(),
+                              scans[t].clock_zero, track.time.front(), track.time.back());
+            tracks.push_back(std::move(track));
+        }
+        tool = fit_tool(logs, tracks, options.handle_delay);
+    }
+
+    HandleLogReport log_report(std::size_t t) const
+    {
+        HandleLogReport log;
+        log.source = logs[t].source();
+        log.delay = tool.takes[t].delay;
+        log.delay_error = tool.takes[t].delay_error;
+        log.delay_given = options.handle_delay.has_value();
+        log.shared_clock = logs[t].shared_clock();
+        log.offset = tool.takes[t].offset;
+        log.oriented = logs[t].oriented();
+        log.turn = angle_of(tool.turn);
+        log.residual = tool.takes[t].residual;
+        log.usual_residual = tool.takes[t].usual_residual;
+        log.remarks = logs[t].remarks();
+        return log;
     }
 
     void write(MotionWriter& writer, std::size_t t) const
@@ -241,10 +323,16 @@ struct Writing {
         constexpr std::size_t kPieceBytes = 8 << 20;
         const FramePlan& plan = plans[t];
         RecordingReport recording = recording_report(t);
-        ImportOptions stored = options;
-        stored.file_velocities = report.header.velocities;  // of all recordings or of none
-        CleanFrames frames(scans[t], plan, layout, stored, residual);
+        const ImportOptions as_stored = stored();
+        CleanFrames frames(scans[t], plan, layout, as_stored, residual);
         HeldPaths held(report.pinned, report.driven);
+        const auto followed = [&](std::size_t driven, double time) {
+            return tool.place(logs[t], t, driven, plan.start + time);
+        };
+        if (!logs.empty()) {
+            held.follow(followed);
+            recording.handle_log = log_report(t);
+        }
         FirstSight sight(layout.points.size());
         const std::size_t most =
             std::max<std::size_t>(1, kPieceBytes / (12 * layout.points.size()));
@@ -252,7 +340,11 @@ struct Writing {
             Rollout piece;
             piece.frame_count = std::min(count, most);
             for (std::size_t f = 0; f < piece.frame_count; ++f) {
-                const CleanFrames::Frame frame = frames.next();
+                CleanFrames::Frame frame = frames.next();
+                for (std::size_t d = 0; d < report.driven.size() && !logs.empty(); ++d) {
+                    frame.position[std::size_t(report.driven[d])] =
+                        followed(d, double(first + f) * plan.interval);
+                }
                 append(piece.position, frame.position);
                 if (report.header.velocities) append(piece.velocity, frame.velocity);
                 held.add(frame.position);
@@ -389,6 +481,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         throw Error("import: no files{}; name what is to be read",
                     named.empty() ? "" : " but that of `rest`");
     }
+    check_handle_paths(options, recordings);
     const auto step = [&](double passes_done, std::size_t recording, double share) {
         const double done = passes_done + (double(recording) + share) / double(recordings.size());
         progress.report({"import", done, 2, "passes", ""});
@@ -409,7 +502,9 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         check_hanging(scans, layout, held_landmarks(report), options.environment);
     }
     report.header = header_of(scans, plans, layout, options);
-    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout), {}};
+    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout),
+                    {},    {},    {}};
+    writing.follow_logs();
     try {
         MotionWriter writer(out, report.header);
         for (std::size_t t = 0; t < scans.size(); ++t) {

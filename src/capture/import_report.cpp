@@ -46,6 +46,34 @@ void add_resampling(Result& result, const RecordingReport& recording)
     Result& jitter =
         result.add("jitter", recording.jitter, "frames").label("unevenness of time stamps");
     if (!recording.uneven) jitter.data_only();
+    result.add("stamp_jitter", recording.stamp_jitter, "s")
+        .label(recording.own_clock ? "jitter of time stamps, rms, removed by the clock that "
+                                     "velocities show"
+                                   : "jitter of time stamps by the interval of the rows, rms")
+        .unless_zero();
+    result.add("own_clock", recording.own_clock).data_only();
+}
+
+Result log_result(const HandleLogReport& log)
+{
+    Result result = Result::tree(), offsets = Result::list();
+    result.add("source", log.source).label("file");
+    result.add("delay", log.delay, "s").label("delay of the recording behind it");
+    result.add("delay_error", log.delay_error, "s").label("standard error").unless_zero();
+    result.add("delay_given", log.delay_given).data_only();
+    result.add("shared_clock", log.shared_clock).label("its clock is that of the recording");
+    for (const Vec3d& offset : log.offset) {
+        offsets.push(std::vector<double>{offset.x, offset.y, offset.z});
+    }
+    result.add("offsets", offsets, "m")
+        .label(log.oriented ? "offsets from the tool, in its axes" : "offsets from it");
+    result.add("oriented", log.oriented).data_only();
+    result.add("turn", log.turn, "rad").label("angle between its axes and those of the recording")
+        .unless_zero();
+    result.add("residual", log.residual, "m").label("seen from there, rms");
+    result.add("usual_residual", log.usual_residual, "m").label("seen from there, median");
+    result.add("remarks", log.remarks).unless_zero();
+    return result;
 }
 
 Result recording_result(const ImportReport& report, const RecordingReport& recording)
@@ -74,6 +102,9 @@ Result recording_result(const ImportReport& report, const RecordingReport& recor
     add_count(result, "bridged", recording.bridged,
               "times that a driven point is missing: its path goes straight through");
     add_count(result, "longest_bridge", recording.longest_bridge, "frames of the longest such gap");
+    if (recording.handle_log) {
+        result.add("handle_log", log_result(*recording.handle_log)).label("driven points follow");
+    }
     result.add("late", recording.late).data_only();
     result.add("pin_motion", recording.pin_motion, "m")
         .label("pinned points stand at their median position, seen rms from it")

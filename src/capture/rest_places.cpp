@@ -47,9 +47,13 @@ void lay_grid(PointLayout& layout, const std::vector<PointFrame>& samples, const
     const ListedGrid listed{*options.grid, options.column_order};
     const std::size_t count = info.point_count;
     if (std::size_t(listed.grid.rows) * std::size_t(listed.grid.cols) != count) {
-        throw Error("{}: {} points, but a grid of {} x {} has {}; grids with {} points: {}",
-                    info.source, count, listed.grid.rows, listed.grid.cols,
-                    listed.grid.rows * listed.grid.cols, count, factor_pairs(count));
+        const std::size_t points = std::size_t(listed.grid.rows) * std::size_t(listed.grid.cols);
+        throw Error("{}: {} points, but a grid of {} x {} has {}; {}", info.source, count,
+                    listed.grid.rows, listed.grid.cols, points,
+                    count == 2 * points && !info.velocities
+                        ? std::string("if the second half of the columns are velocities, say so "
+                                      "with `with_velocities`")
+                        : fmt::format("grids with {} points: {}", count, factor_pairs(count)));
     }
     if (!options.length || !options.width) {
         throw Error(

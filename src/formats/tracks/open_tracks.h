@@ -15,6 +15,9 @@ struct TrackHints {
     // blocks (all x, all y, all z) or auto.
     std::string layout = "auto";
     std::string array;  // name of the array in an .npz with several that would do
+    std::string time_column = {};  // of a CSV, by its name; empty: as the numbers show
+    bool with_velocities = false;  // of a CSV without names: the second half are velocities
+    bool poses = false;            // eight columns without names are time, place, quaternion
 };
 
 // One reader per format.
