@@ -174,11 +174,11 @@ std::vector<Training> trainings_of(const Scale& scale)
     if (!scale.all_rows) return trainings;
     const std::vector<Training> more{
         {"k2-b", "k+, k-, b, per spring", with_law({.knots = {0}})},
-        {"k-b-bends", "k, b, kappa, eta, per spring", with_law({.bends = true})},
-        {"k-b-c", "k, b, c, per spring", with_law({.isotropic = true})},
+        {"k-b-bends", "k, b, kappa, eta, per spring", with_law({.knots = {}, .bends = true})},
+        {"k-b-c", "k, b, c, per spring", with_law({.knots = {}, .isotropic = true})},
         {"k2-b-c", "k+, k-, b, c, per spring", with_law({.knots = {0}, .isotropic = true})},
         {"k-b-c-bends", "k, b, c, kappa, eta, per spring",
-         with_law({.isotropic = true, .bends = true})},
+         with_law({.knots = {}, .isotropic = true, .bends = true})},
         {"long", "full law, per spring, longer clips and ten times the work", longer()},
         {"24", "full law, per spring, on 24 x 24", on_grid(24)},
         {"16", "full law, per spring, on 16 x 16", on_grid(16)},
