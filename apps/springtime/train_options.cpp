@@ -201,7 +201,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                      : flags.method == "gradient"   ? LearnMethod::gradient
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
-    options.families = families_named(flags.families);
+    if (!flags.families.empty()) options.families = families_named(flags.families);
     if (flags.law_name != "auto") options.law = law_named(flags.law_name);
     if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
     options.horizons = horizons_of(flags);

@@ -11,7 +11,7 @@ namespace springtime::app {
 // Every choice of the learner, as flags: the words among them, and the rest as they are.
 struct TrainFlags {
     std::string grid = "auto", substeps = "motion", method = "auto";
-    std::vector<std::string> families{"structural", "diagonal", "antidiagonal", "bending"};
+    std::vector<std::string> families;  // empty: those of the law
     std::string form = "auto", instruments = "auto", solver = "direct";
     double window = 0, prior = -1;
     std::string passes = "auto", schedule = "cosine", freeze = "none";

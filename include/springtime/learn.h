@@ -54,6 +54,7 @@ struct DescentOptions {
     int batch = 32;              // clips per iteration
     double start_share = 0.5;    // of the clips, that start with their rollout; others anywhere
     double rate = 0.05;          // of the logarithms; falls like a cosine
+    double level_rate = 2;       // of the levels of families, times the rate
     bool deviate = true;         // every element has its own value; otherwise one per family
     // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings say
     // more about a neighbourhood than about a spring.
@@ -73,7 +74,8 @@ struct LearnOptions {
     // Particles of the surrogate. Absent: the grid of the landmarks if they form one, or a grid with
     // about as many particles. For captured motion one twice as fine is tried as well.
     std::optional<Grid> grid{};
-    std::vector<SpringFamily> families{kSpringFamilies.begin(), kSpringFamilies.end()};
+    // Absent: all, but those across two cells where the law has quadratic bending.
+    std::optional<std::vector<SpringFamily>> families{};
     // Absent: the full law, after the published one, for trajectories; otherwise the published one.
     std::optional<SpringLaw> law{};
     // The linear method (see IdentifyOptions).

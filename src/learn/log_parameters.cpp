@@ -133,7 +133,8 @@ void LogParameters::descend(TrainState& state, const ParameterValues& gradient,
         for (std::size_t f = 0; f < families_[k].size(); ++f) {
             for (const std::size_t e : families_[k][f].members) level_gradient[f] += gradient[k][e];
         }
-        adam_step(level, level_gradient, state.level_mean[k], state.level_square[k], rate, step,
+        adam_step(level, level_gradient, state.level_mean[k], state.level_square[k],
+                  options.level_rate * rate, step,
                   kSquareDecay);
         if (options.deviate) {
             std::vector<double> smoothed = gradient[k];

@@ -109,7 +109,8 @@ TrainOptions train_options(const LearnOptions& options, const Motion& motion)
     const bool captured = motion.header.captured;
     TrainOptions train;
     const Grid grid = options.grid.value_or(fitting_grid(motion.header));
-    train.grid = grid_options(grid, options.families);
+    train.grid = grid_options(
+        grid, options.families.value_or(std::vector(kSpringFamilies.begin(), kSpringFamilies.end())));
     train.law = options.law.value_or(SpringLaw{});
     train.passes = passes_of(options, captured);
     train.rounds = options.rounds.value_or(captured ? 1 : 4);

@@ -280,9 +280,9 @@ Cloth Recipe::start_of(const StepPlan& plan) const
     const LearnStep& before = learned_.steps.back();
     if (plan.descent.deviate && learned_.linear_rmse &&
         *learned_.linear_rmse < before.error.mean) {
-        return with_law(learned_.linear->cloth, plan.law);
+        return with_law(learned_.linear->cloth, plan.law, options_.families.has_value());
     }
-    return with_law(before.cloth, plan.law);
+    return with_law(before.cloth, plan.law, options_.families.has_value());
 }
 
 void Recipe::run_step(const StepPlan& plan, int first_iteration)
@@ -352,14 +352,12 @@ void Recipe::choose_step()
 
 void Recipe::refuse_if_trivial()
 {
-    const TrivialErrors& none = trivial();
-    if (learned_.validation_rmse < none.best()) return;
+    const auto loses = loses_to_trivial(learned_.validation_rmse, trivial());
+    if (!loses) return;
     throw Failure(
-        "train: no answer follows the validation motion better than what needs no model: the best "
-        "is off by {:.4g} m, but nothing moves by {:.4g} m and the first shape follows the held "
-        "points by {:.4g} m. Is the size of the sheet right, and are all held points named? More "
-        "or longer recordings may help",
-        learned_.validation_rmse, none.nothing_moves, none.with_handles);
+        "train: {}. Is the size of the sheet right, and are all held points named? More or longer "
+        "recordings may help",
+        *loses);
 }
 
 void Recipe::learn_automatically()

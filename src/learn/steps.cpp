@@ -9,10 +9,30 @@ namespace springtime {
 namespace {
 
 // What the parameters of a richer law begin with, of the mean stiffness or damping of structural
-// springs. Where quadratic bending is there, springs across two cells are left with little to do. Found
-// on the finite-element benchmark; from ten times as much a short descent does not come back.
-constexpr double kIsotropicShare = 0.3, kBendShare = 1e-4, kBendDampingShare = 0.02,
-                 kTwoApartShare = 0.05;
+// springs. Found on the finite-element benchmark; from ten times as much a short descent does not come
+// back.
+constexpr double kIsotropicStart = 0.3, kBendStart = 1e-4, kBendDampingStart = 0.02;
+
+// Takes the springs of a family away.
+void drop(SpringSet& springs, SpringFamily family)
+{
+    const std::vector<SpringFamily> families = springs.family;
+    const auto keep = [&](auto& values) {
+        if (values.empty()) return;
+        std::size_t kept = 0;
+        for (std::size_t s = 0; s < families.size(); ++s) {
+            if (families[s] != family) values[kept++] = values[s];
+        }
+        values.resize(kept);
+    };
+    keep(springs.ends);
+    keep(springs.family);
+    keep(springs.rest_length);
+    keep(springs.stiffness);
+    keep(springs.damping);
+    keep(springs.isotropic_damping);
+    for (StiffnessRange& range : springs.ranges) keep(range.stiffness);
+}
 
 double family_mean(const Cloth& cloth, const std::vector<double>& values)
 {
@@ -52,10 +72,9 @@ double difference_error(const ValidationError& a, const ValidationError& b)
 
 TrivialErrors trivial_errors(const TrainingSet& set)
 {
-    const std::vector<std::size_t> rollouts(
-        set.split.validation.begin(),
-        set.split.validation.begin() + std::ptrdiff_t(set.validation.size()));
-    return trivial_errors(select_rollouts(set.motion, rollouts));
+    const auto begin = set.split.validation.begin();
+    return trivial_errors(select_rollouts(
+        set.motion, {begin, begin + std::ptrdiff_t(set.validation.size())}));
 }
 
 std::optional<std::size_t> simplest_good(const std::vector<ValidationError>& errors)
@@ -90,7 +109,7 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     DescentOptions detailed = homogeneous;
     detailed.deviate = true;
     detailed.horizons = options.horizons;
-    if (detailed.horizons.empty()) detailed.horizons = {{96, 0.5}, {96, 1}};
+    if (detailed.horizons.empty()) detailed.horizons = {{144, 1}};
     detailed.batch = options.batch;
     detailed.rate = options.rate.value_or(0.05);
     detailed.averaging = 0.98;
@@ -103,7 +122,7 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     return steps;
 }
 
-Cloth with_law(Cloth cloth, const SpringLaw& law)
+Cloth with_law(Cloth cloth, const SpringLaw& law, bool keep_families)
 {
     const std::vector<Parameter> parameters = learned_parameters(cloth);
     const bool published = std::all_of(parameters.begin(), parameters.end(), [](const Parameter& p) {
@@ -112,22 +131,14 @@ Cloth with_law(Cloth cloth, const SpringLaw& law)
     if (!published) return cloth;
     const double stiffness = family_mean(cloth, cloth.springs.stiffness);
     const double damping = family_mean(cloth, cloth.springs.damping);
+    if (law.bends && !keep_families) drop(cloth.springs, SpringFamily::bending);
     set_law(cloth, law);
     const auto fill = [](std::vector<double>& values, double value) {
         std::fill(values.begin(), values.end(), value);
     };
-    fill(cloth.springs.isotropic_damping, kIsotropicShare * damping);
-    fill(cloth.bends.stiffness, kBendShare * stiffness);
-    fill(cloth.bends.damping, kBendDampingShare * damping);
-    if (!law.bends) return cloth;
-    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
-        if (cloth.springs.family[s] != SpringFamily::bending) continue;
-        for (const Parameter& parameter : learned_parameters(cloth)) {
-            if (parameter.kind->element != Element::spring || parameter.is_damping()) continue;
-            double& value = values_of(cloth, parameter)[s];
-            value = std::min(value, kTwoApartShare * stiffness);
-        }
-    }
+    fill(cloth.springs.isotropic_damping, kIsotropicStart * damping);
+    fill(cloth.bends.stiffness, kBendStart * stiffness);
+    fill(cloth.bends.damping, kBendDampingStart * damping);
     return cloth;
 }
 

@@ -9,7 +9,7 @@
 
 namespace springtime {
 
-// On whole validation rollouts.
+// On the validation rollouts.
 TrivialErrors trivial_errors(const TrainingSet& set);
 
 // The first of some answers, ordered from the simplest to the most detailed, that is not clearly
@@ -25,7 +25,9 @@ struct StepPlan {
 };
 std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHeader& header);
 
-// Makes a cloth follow a law that has at least its parameters; new stiffnesses are those of the spring.
-Cloth with_law(Cloth cloth, const SpringLaw& law);
+// Makes a cloth of the published law follow another law. Quadratic bending takes the place of springs
+// across two cells, unless all families are kept: those bend with the cube of the angle, and learn
+// nothing beside it but noise. Cloths of other laws stay as they are.
+Cloth with_law(Cloth cloth, const SpringLaw& law, bool keep_families);
 
 }  // namespace springtime

@@ -80,11 +80,9 @@ ValidationError TrainingSet::validation_error(BatchGradient& gradient,
 
 ValidationError TrainingSet::validation_error(const Cloth& cloth) const
 {
-    if (cloth.springs.ends != surrogate.springs.ends) {
-        throw Error(
-            "validation: a cloth of {} springs, but the grid has {} others; give one with the "
-            "same grid and families",
-            cloth.springs.spring_count(), surrogate.springs.spring_count());
+    if (cloth.particle_count() != surrogate.particle_count()) {
+        throw Error("validation: a cloth of {} particles, but the grid has {}; give one of that grid",
+                    cloth.particle_count(), surrogate.particle_count());
     }
     BatchGradient gradient = gradient_of(cloth);
     return validation_error(gradient, parameters_of(cloth));

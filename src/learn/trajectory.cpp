@@ -22,24 +22,19 @@ Trajectory TrajectoryReader::read(const Clip& clip, std::size_t intervals) const
     const double interval = header.frame_interval();
     const std::size_t left = motion_->frame_counts[clip.rollout] - 1 - clip.first_frame;
     const FrameWindow window = window_around(*motion_, clip, std::min(intervals, left));
-    Rollout seen = window.rollout;
-    const State landmarks = seen.state(window.clip_start, header);
+    const State landmarks = window.rollout.state(window.clip_start, header);
     Trajectory result;
     result.frame_count = std::min(intervals, left) + 1;
     result.start = resampler_->apply(landmarks);
     result.start.time = 0;
-    const std::size_t row = 3 * header.landmark_count();
-    seen.velocity.clear();
-    seen.acceleration.clear();
-    seen = seen.frames(window.clip_start, result.frame_count, interval);
+    Rollout seen = window.rollout.frames(window.clip_start, result.frame_count, interval);
+    result.position = std::move(seen.position);
     result.free.assign(header.landmark_count(), 1);
     for (const int landmark : seen.handles.particles) result.free[std::size_t(landmark)] = 0;
-    Rollout held;  // without observed paths: handles follow held landmarks alone
-    held.handles = seen.handles;
+    Rollout held;  // without observed paths: nothing can depend on them
+    held.handles = std::move(seen.handles);
     result.handles = resampler_->apply(held, interval, landmarks).handles;
-    result.position = std::move(seen.position);
-    SPRINGTIME_ASSERT(result.position.size() == row * result.frame_count);
-    if (header.captured) {
+    if (header.captured && !header.velocities) {
         project_onto_rest_lengths(result.start, *surrogate_, result.handles.particles);
     }
     return result;
