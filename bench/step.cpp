@@ -1,6 +1,7 @@
 // Cost of a step on one thread: plain scalar loops against the simd backend with one state per
 // lane, and with a single state. The 32 x 32 cloth of springs against a loop in float, the 31 x 31
-// sheet of triangles and hinges against one in double. Prints JSON.
+// sheet of triangles and hinges against one in double. The full law of springs against the plain
+// one, which take turns. Prints JSON.
 #include <fmt/core.h>
 
 #include "backends/reference/plain_lane.h"
@@ -71,6 +72,44 @@ std::string measure_all(const Cloth& cloth)
     return fmt::format("{}, \"all_sets\": {{{}}}", text_of(best), sets);
 }
 
+// The same springs with a law, compared with the plain ones in the same moments.
+std::string measure_law(const Cloth& plain, const SpringLaw& law, const KernelSet& kernels)
+{
+    constexpr int kSteps = 200, kRounds = 30;
+    Cloth lawful = plain;
+    set_law(lawful, law);
+    for (const Parameter& parameter : learned_parameters(lawful)) {
+        for (double& value : values_of(lawful, parameter)) value = std::max(value, 0.05);
+    }
+    const SimulationOptions options;
+    std::vector<std::unique_ptr<Stepper>> steppers;
+    for (const Cloth* cloth : {&plain, static_cast<const Cloth*>(&lawful)}) {
+        steppers.push_back(make_simd_batch(*cloth, options, kernels));
+        steppers.push_back(make_simd_single(*cloth, options, kernels));
+    }
+    std::vector<std::function<void()>> candidates;
+    for (const auto& stepper : steppers) {
+        for (int lane = 0; lane < stepper->lane_count(); ++lane) {
+            const RolloutStart start = random_start(plain, {}, lane);
+            stepper->load(lane, start.state, start.handles);
+        }
+        candidates.push_back([&] { stepper->advance(kSteps); });
+    }
+    const auto best = bench::best_seconds(candidates, kRounds);
+    return fmt::format("{{\"lanes\": {:.2f}, \"single\": {:.2f}}}", best[2] / best[0],
+                       best[3] / best[1]);
+}
+
+std::string measure_laws(const Cloth& plain)
+{
+    std::string sets;
+    for (const KernelSet& kernels : instruction_sets()) {
+        sets += fmt::format("{}\"{}\": {}", sets.empty() ? "" : ", ", kernels.name,
+                            measure_law(plain, law_named("full"), kernels));
+    }
+    return sets;
+}
+
 // The sheet of the finite-element benchmark.
 Cloth reference_mesh()
 {
@@ -86,8 +125,9 @@ int main()
                                         MaterialField::uniform(6));
     const Cloth mesh = reference_mesh();
     fmt::print(
-        "{{\"instruction_set\": \"{}\", \"springs\": {}, {},\n \"mesh\": {{\"triangles\": {}, "
-        "\"hinges\": {}, {}}}}}\n",
+        "{{\"instruction_set\": \"{}\", \"springs\": {}, {},\n \"full_law_over_plain\": {{{}}},\n "
+        "\"mesh\": {{\"triangles\": {}, \"hinges\": {}, {}}}}}\n",
         best_instruction_set().name, cloth.springs.spring_count(), measure_all<float>(cloth),
-        mesh.triangles.triangle_count(), mesh.hinges.hinge_count(), measure_all<double>(mesh));
+        measure_laws(cloth), mesh.triangles.triangle_count(), mesh.hinges.hinge_count(),
+        measure_all<double>(mesh));
 }

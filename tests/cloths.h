@@ -68,10 +68,16 @@ inline Cloth uneven_grid(const GridOptions& options)
     return cloth;
 }
 
-// Gives springs four stiffnesses and an isotropic dashpot, no two alike, and a grid bends.
-inline void add_uneven_law(Cloth& cloth, bool bends = true)
+// A law with four stiffnesses of springs, and all else that there is.
+inline SpringLaw manifold_law()
 {
-    set_law(cloth, {{-0.15, 0, 0.1}, true, bends && cloth.grid});
+    return {{-0.15, 0, 0.1}, true, true};
+}
+
+// Gives a grid a law on which no two elements are alike.
+inline void add_uneven_law(Cloth& cloth, const SpringLaw& law = manifold_law())
+{
+    set_law(cloth, law);
     Random random(8);
     for (StiffnessRange& range : cloth.springs.ranges) {
         for (double& k : range.stiffness) k *= 0.2 + 1.2 * random.uniform();

@@ -78,10 +78,10 @@ inline Scene windy_scene(int steps, int seed)
 }
 
 // The same with springs that follow a law, no two alike; its strains pass all knots.
-inline Scene law_scene(int steps, int seed)
+inline Scene law_scene(int steps, int seed, const SpringLaw& law = manifold_law())
 {
     Scene scene = windy_scene(steps, seed);
-    add_uneven_law(scene.cloth);
+    add_uneven_law(scene.cloth, law);
     return scene;
 }
 

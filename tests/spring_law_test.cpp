@@ -107,6 +107,36 @@ TEST(SpringLaw, RangesOfEqualStiffnessAreThePlainLaw)
     }
 }
 
+TEST(SpringLaw, WithOneRangeBelowRestIsThatOfCompression)
+{
+    const SpringRange<double> below{-kInfinity, 0, 15};
+    const RangeLaw<double> ranges{1, &below, 0.7};
+    const CompressionLaw<double> law{15, 0.7};
+    Random random(4);
+    for (int i = 0; i < 200; ++i) {
+        const Vec3d d = random_vector(random), v = random_vector(random), s = random_vector(random);
+        // Some 20 operations; the largest terms are k (1 + L/l), and 2 b |v| / l of the adjoint.
+        const double l = length(d),
+                     tolerance = 20 * kEpsilon * (length(s) + l) * (1 + length(v)) *
+                                 (kStiffness * (1 + kRestLength / l) + 2 * kDamping / l);
+        EXPECT_LE(length(spring_force(d, v, kRestLength, kStiffness, kDamping, law) -
+                         spring_force(d, v, kRestLength, kStiffness, kDamping, ranges)),
+                  tolerance);
+        std::array<double, 2> by{}, expected{};
+        const auto back = spring_adjoint(d, v, kRestLength, kStiffness, kDamping, law, s,
+                                         [&](int j, double value) { by[std::size_t(j)] = value; });
+        const auto other =
+            spring_adjoint(d, v, kRestLength, kStiffness, kDamping, ranges, s,
+                           [&](int j, double value) { expected[std::size_t(j)] = value; });
+        EXPECT_LE(length(back.d - other.d), tolerance);
+        EXPECT_LE(length(back.v - other.v), tolerance);
+        EXPECT_NEAR(back.stiffness, other.stiffness, tolerance);
+        EXPECT_NEAR(back.damping, other.damping, tolerance);
+        EXPECT_NEAR(by[0], expected[0], tolerance);
+        EXPECT_NEAR(by[1], expected[1], tolerance);
+    }
+}
+
 TEST(SpringLaw, AdjointIsTheTransposeOfTheDualDerivative)
 {
     Random random(3);
@@ -224,6 +254,21 @@ TEST(LawStability, CountsTheLargestStiffnessAndBothDashpots)
     cloth.springs.ranges[0].stiffness = {10};  // now the other is the largest
     const double softer = 4 / (rate + std::sqrt(rate * rate + 4 * 2 * 30 / m));
     EXPECT_NEAR(largest_stable_step(cloth, kEmptySpace), softer, 1e-12);
+}
+
+TEST(LawStability, CountsBendsInAllDirections)
+{
+    // Three particles with a bend alone: its matrix kappa (1, -2, 1)(1, -2, 1)^T has the eigenvalue
+    // 6 kappa, and 6 eta is that of its damping. On the flat sheet and in the worst shape alike.
+    const double m = 0.2, kappa = 5, eta = 0.03;
+    Cloth cloth = chain_cloth(3, 1, m, 0, 0, Grid{1, 3});
+    set_law(cloth, {{}, false, true});
+    cloth.bends.stiffness = {kappa};
+    cloth.bends.damping = {eta};
+    const double w2 = 6 * kappa / m, rate = 6 * eta / m;
+    const double expected = 4 / (rate + std::sqrt(rate * rate + 4 * w2));
+    EXPECT_NEAR(largest_stable_step(cloth, kEmptySpace), expected, 1e-9 * expected);
+    EXPECT_NEAR(safe_step(cloth, kEmptySpace), 0.97 * expected, 1e-9 * expected);
 }
 
 // ---- Every backend

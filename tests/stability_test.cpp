@@ -155,9 +155,9 @@ double stiffness_of_shape(const Cloth& cloth, const std::vector<Vec3d>& shape, d
             up[p] += d;
             down[p] -= d;
         }
-        add_spring_forces(table, up, still, force);
+        add_element_forces(table, up, still, force);
         for (Vec3d& f : force) f = -f;
-        add_spring_forces(table, down, still, force);
+        add_element_forces(table, down, still, force);
         double square = 0, along = 0;
         for (std::size_t p = 0; p < x.size(); ++p) {
             const Vec3d product = 0.5 / reach / std::sqrt(cloth.mass[p]) * force[p];

@@ -9,11 +9,17 @@ namespace springtime {
 // function of positions, so everything here is linear in them, and there is no square root.
 
 // The second difference of anything along the line: of positions it is e, of velocities its rate.
+// It is given by the differences from a to the middle and from a to b, or by all three.
+template <class T>
+SPRINGTIME_HD inline Vec3<T> second_difference(const Vec3<T>& to_middle, const Vec3<T>& to_b)
+{
+    return to_b - T(2.0f) * to_middle;
+}
 template <class T>
 SPRINGTIME_HD inline Vec3<T> second_difference(const Vec3<T>& a, const Vec3<T>& middle,
                                                const Vec3<T>& b)
 {
-    return (a - middle) + (b - middle);  // close points first: less is lost to rounding
+    return second_difference(middle - a, b - a);  // close points first: less is lost to rounding
 }
 
 // Energy [J]: E = kappa/2 |e|^2.

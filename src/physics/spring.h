@@ -11,6 +11,15 @@ namespace springtime {
 // Squared lengths below this [m^2] count as this, so that coincident ends give zero, not NaN.
 inline constexpr float kMinLengthSquared = 1e-20f;
 
+// 1/l [1/m], with l = |d|.
+template <class T>
+SPRINGTIME_HD inline T inverse_length_of(const Vec3<T>& d)
+{
+    using std::max;
+    using std::sqrt;
+    return T(1.0f) / sqrt(max(dot(d, d), T(kMinLengthSquared)));
+}
+
 // Energy [J]: E = k/2 (l - L)^2, with d = x_b - x_a and l = |d|.
 template <class T>
 SPRINGTIME_HD inline T spring_energy(const Vec3<T>& d, const T& rest_length, const T& stiffness)
@@ -25,9 +34,7 @@ template <class T>
 SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
                                           const T& stiffness, const T& damping)
 {
-    using std::max;
-    using std::sqrt;
-    const T inverse_length = T(1.0f) / sqrt(max(dot(d, d), T(kMinLengthSquared)));
+    const T inverse_length = inverse_length_of(d);
     const T elastic = stiffness * (T(1.0f) - rest_length * inverse_length);
     const T viscous = damping * dot(v, d) * inverse_length * inverse_length;
     return (elastic + viscous) * d;
@@ -48,9 +55,7 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
                                                      const T& rest_length, const T& stiffness,
                                                      const T& damping, const Vec3<T>& s)
 {
-    using std::max;
-    using std::sqrt;
-    const T inverse_length = T(1.0f) / sqrt(max(dot(d, d), T(kMinLengthSquared)));
+    const T inverse_length = inverse_length_of(d);
     const T inverse_square = inverse_length * inverse_length;
     const T ratio = rest_length * inverse_length;
     const T along = dot(s, d);
@@ -89,6 +94,19 @@ struct RangeLaw {
 
     SPRINGTIME_HD const SpringRange<T>& range(int j) const { return ranges[j]; }
     SPRINGTIME_HD const T& isotropic() const { return isotropic_damping; }
+};
+
+// The law with one range, all strains below rest: the formulas below with a choice between two
+// stiffnesses in place of shares. It is the most common law and costs little more than none.
+template <class T>
+struct CompressionLaw {
+    T stiffness, isotropic_damping;
+
+    // The stiffness of a spring that has this ratio of L to l.
+    SPRINGTIME_HD T chosen(const T& ratio, const T& in_tension) const
+    {
+        return choose(T(1.0f) < ratio, stiffness, in_tension);
+    }
 };
 
 // How much of a stretch l - L lies between two others, counted from rest. [m]
@@ -148,6 +166,16 @@ SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, co
            law.isotropic() * v;
 }
 
+template <class T>
+SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                          const T& stiffness, const T& damping,
+                                          const CompressionLaw<T>& law)
+{
+    const T ratio = rest_length * inverse_length_of(d);
+    return spring_force(d, v, rest_length, law.chosen(ratio, stiffness), damping) +
+           law.isotropic_damping * v;
+}
+
 // The adjoint likewise. With g = sum_j (k_j - k) w_j / l and S' the sum of k_j - k over the ranges
 // that s lies in (from their lower end on; at a knot the derivative is that from above):
 //   by d: g s + (s.d) (S' - g) d/l^2      by v: c s       by k: -(s.d) sum_j w_j / l
@@ -189,6 +217,23 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
     back.d += more * s + (along * (slope - more) * inverse_length * inverse_length) * d;
     back.v += law.isotropic() * s;
     back.stiffness = back.stiffness - along * shares;
+    return back;
+}
+
+template <class T, class Add>
+SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec3<T>& v,
+                                                     const T& rest_length, const T& stiffness,
+                                                     const T& damping, const CompressionLaw<T>& law,
+                                                     const Vec3<T>& s, const Add& add)
+{
+    const T ratio = rest_length * inverse_length_of(d);
+    SpringAdjoint<T> back =
+        spring_adjoint(d, v, rest_length, law.chosen(ratio, stiffness), damping, s);
+    const T in_compression = choose(T(1.0f) < ratio, back.stiffness, T(0.0f));
+    add(0, in_compression);
+    add(1, dot(s, v));
+    back.v += law.isotropic_damping * s;
+    back.stiffness = back.stiffness - in_compression;
     return back;
 }
 

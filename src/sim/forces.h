@@ -42,6 +42,13 @@ inline bool has_law(const SpringSet& springs)
     return !springs.ranges.empty() || !springs.isotropic_damping.empty();
 }
 
+// True for springs whose law is one stiffness above and one below rest.
+inline bool has_compression_law(const SpringSet& springs)
+{
+    return springs.ranges.size() == 1 && std::isinf(springs.ranges[0].from) &&
+           springs.ranges[0].to == 0;
+}
+
 // A range of one spring. An infinite end stays so, whatever the rest length.
 template <class Real>
 SpringRange<Real> range_of(const SpringSet& springs, std::size_t range, std::size_t spring)

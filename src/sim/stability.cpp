@@ -39,6 +39,20 @@ void add_isotropic_product(const Cloth& cloth, const std::vector<double>& weight
     }
 }
 
+// Adds A x, where A has `weight` on every bend. A bend is linear: it resists in all directions, the
+// same in every shape.
+void add_bend_product(const Cloth& cloth, const std::vector<double>& weight, const Displacements& x,
+                      Displacements& product)
+{
+    for (std::size_t i = 0; i < weight.size(); ++i) {
+        const auto [a, m, b] = cloth.bends.particles[i];
+        const Vec3d f = bend_force(second_difference(x[a], x[m], x[b]), {}, weight[i], 0.0);
+        product[a] -= f;
+        product[m] += 2.0 * f;
+        product[b] -= f;
+    }
+}
+
 // The largest of all stiffnesses that a spring has.
 std::vector<double> largest_stiffness(const Cloth& cloth)
 {
@@ -64,7 +78,7 @@ double largest_length(const Displacements& x)
 class FlatElements {
   public:
     explicit FlatElements(const Cloth& cloth)
-        : table_(without_springs(cloth), {}),
+        : table_(without_grid_elements(cloth), {}),
           // A hundred-thousandth of a cell: the forces are straight there to 1e-10, and still
           // 1e11 times their rounding.
           reach_(1e-5 * std::sqrt(cloth.sheet.length * cloth.sheet.width /
@@ -102,9 +116,10 @@ class FlatElements {
     }
 
   private:
-    static Cloth without_springs(Cloth cloth)
+    static Cloth without_grid_elements(Cloth cloth)
     {
         cloth.springs = {};
+        cloth.bends = {};
         return cloth;
     }
 
@@ -155,8 +170,8 @@ double dot(const Displacements& a, const Displacements& b)
 }
 
 // Springs of a flat sheet act in its plane, so without other elements all of it stays there. Of
-// their isotropic dashpots, which act alike in all directions, the plane feels no less than the
-// direction across it.
+// isotropic dashpots and of bends, which act alike in all directions, the plane feels no less than
+// the direction across it.
 Displacements random_field(std::size_t count, bool in_plane)
 {
     Displacements x(count);
@@ -220,15 +235,17 @@ ClothSpectrum flat_spectrum(const Cloth& cloth)
     const FlatElements elements(cloth);
     const bool springs_only = elements.empty();
     const std::vector<double> stiffness = largest_stiffness(cloth);
-    const double w2 = largest_eigenvalue(cloth, springs_only,
-                                         [&](const Displacements& x, Displacements& product) {
-                                             add_spring_product(cloth, stiffness, x, product);
-                                             elements.add_stiffness_product(1, x, product);
-                                         });
+    const double w2 = largest_eigenvalue(
+        cloth, springs_only, [&](const Displacements& x, Displacements& product) {
+            add_spring_product(cloth, stiffness, x, product);
+            add_bend_product(cloth, cloth.bends.stiffness, x, product);
+            elements.add_stiffness_product(1, x, product);
+        });
     const double c = largest_eigenvalue(
         cloth, springs_only, [&](const Displacements& x, Displacements& product) {
             add_spring_product(cloth, cloth.springs.damping, x, product);
             add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
+            add_bend_product(cloth, cloth.bends.damping, x, product);
             elements.add_damping_product(1, x, product);
         });
     return {w2, c};
@@ -242,12 +259,14 @@ ClothSpectrum worst_spectrum(const Cloth& cloth)
     const double w2 = largest_eigenvalue(
         cloth, springs_only, [&](const Displacements& x, Displacements& product) {
             add_isotropic_product(cloth, stiffness, x, product);
+            add_bend_product(cloth, cloth.bends.stiffness, x, product);
             elements.add_stiffness_product(kStiffnessGrowth, x, product);
         });
     const double c = largest_eigenvalue(
         cloth, springs_only, [&](const Displacements& x, Displacements& product) {
             add_isotropic_product(cloth, cloth.springs.damping, x, product);
             add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
+            add_bend_product(cloth, cloth.bends.damping, x, product);
             elements.add_damping_product(damping_growth(cloth.triangles.damping_kind), x, product);
         });
     return {w2, c};

@@ -18,7 +18,8 @@ ClothSpectrum flat_spectrum(const Cloth& cloth);
 // A spring at any length l and in any direction n resists displacements of its ends with
 // k n n^T + k (1 - L/l) (1 - n n^T), which is at most k in all directions; a dashpot with b n n^T,
 // at most b. So the eigenvalues of any shape are at most those of the network whose springs resist
-// in all directions, with their largest stiffness and all of their damping.
+// in all directions, with their largest stiffness and all of their damping. Bends are linear and
+// count as they are.
 //
 // Triangles and hinges have no such bound, since they stiffen where they are stretched. Theirs are
 // the eigenvalues of the flat sheet times factors that were measured (scripts/bench margin).

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "backends/simd/sweep_table.h"
 #include "core/assert.h"
@@ -12,37 +13,60 @@ namespace springtime {
 
 namespace {
 
-struct PlacedSpring {
-    int offset;  // index into kGridOffsets
+struct PlacedElement {
+    int offset;  // index into kGridOffsets, or kGridLines
     int first;   // particle it starts from
 };
 
-std::optional<PlacedSpring> placed(const Grid& grid, std::array<int, 2> ends)
+// Where an element lies whose first step leads from one end to the other.
+std::optional<PlacedElement> placed(const Grid& grid, std::span<const GridOffset> offsets, int end,
+                                    int other)
 {
-    const auto [low, high] = std::minmax(ends[0], ends[1]);
+    const auto [low, high] = std::minmax(end, other);
     const int down = high / grid.cols - low / grid.cols;
     const int right = high % grid.cols - low % grid.cols;
-    for (int o = 0; o < kGridOffsetCount; ++o) {
-        if (kGridOffsets[o].down == down && kGridOffsets[o].right == right) {
-            return PlacedSpring{o, low};
+    for (std::size_t o = 0; o < offsets.size(); ++o) {
+        if (offsets[o].down == down && offsets[o].right == right) {
+            return PlacedElement{static_cast<int>(o), low};
         }
     }
     return std::nullopt;
+}
+
+std::optional<PlacedElement> placed_spring(const Cloth& cloth, std::size_t spring)
+{
+    const auto [a, b] = cloth.springs.ends[spring];
+    return placed(*cloth.grid, kGridOffsets, a, b);
+}
+std::optional<PlacedElement> placed_bend(const Cloth& cloth, std::size_t bend)
+{
+    return placed(*cloth.grid, kGridLines, cloth.bends.particles[bend][0],
+                  cloth.bends.particles[bend][1]);
+}
+
+// Whether `count` elements all have a place, and one of their own.
+template <class PlaceOf>
+bool all_placed(std::size_t count, PlaceOf place_of)
+{
+    std::set<std::pair<int, int>> taken;
+    for (std::size_t e = 0; e < count; ++e) {
+        const std::optional<PlacedElement> place = place_of(e);
+        if (!place || !taken.insert({place->offset, place->first}).second) return false;
+    }
+    return true;
 }
 
 }  // namespace
 
 bool GridStepper::fits(const Cloth& cloth)
 {
-    if (!cloth.grid || cloth.bends.bend_count() > 0 || cloth.triangles.triangle_count() > 0 ||
-        cloth.hinges.hinge_count() > 0) {
+    if (!cloth.grid || cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0) {
         return false;
     }
-    std::set<std::pair<int, int>> taken;
-    return std::all_of(cloth.springs.ends.begin(), cloth.springs.ends.end(), [&](const auto& ends) {
-        const auto spring = placed(*cloth.grid, ends);
-        return spring && taken.insert({spring->offset, spring->first}).second;
-    });
+    return all_placed(cloth.springs.spring_count(),
+                      [&](std::size_t s) { return placed_spring(cloth, s); }) &&
+           all_placed(cloth.bends.bend_count(),
+                      [&](std::size_t i) { return placed_bend(cloth, i); });
 }
 
 GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
@@ -66,11 +90,19 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
         index_.push_back(static_cast<int>(index(p)));
     }
 
+    add_springs(cloth, numbers);
+    add_bends(cloth, numbers);
+    force_.assign((9 * (springs_.size() + bends_.size()) + 3) * (pitch_ + 2 * kGridMargin), 0);
+}
+
+void GridStepper::add_springs(const Cloth& cloth, std::size_t numbers)
+{
     range_count_ = static_cast<int>(cloth.springs.ranges.size());
+    compression_law_ = has_compression_law(cloth.springs);
     law_pitch_ = has_law(cloth.springs) ? long(numbers) : 0;
     std::array<OffsetSprings, kGridOffsetCount> all;
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
-        const PlacedSpring spring = *placed(*cloth.grid, cloth.springs.ends[s]);
+        const PlacedElement spring = *placed_spring(cloth, s);
         OffsetSprings& family = all[spring.offset];
         if (family.stiffness.empty()) {
             family.offset = kGridOffsets[spring.offset];
@@ -91,7 +123,25 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
     for (OffsetSprings& family : all) {
         if (!family.stiffness.empty()) springs_.push_back(std::move(family));
     }
-    force_.assign((springs_.size() * 9 + 3) * (pitch_ + 2 * kGridMargin), 0);
+}
+
+void GridStepper::add_bends(const Cloth& cloth, std::size_t numbers)
+{
+    std::array<LineBends, kGridLineCount> all;
+    for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
+        const PlacedElement bend = *placed_bend(cloth, i);
+        LineBends& line = all[bend.offset];
+        if (line.stiffness.empty()) {
+            line.line = kGridLines[bend.offset];
+            line.stiffness.assign(numbers, 0);
+            line.damping.assign(numbers, 0);
+        }
+        line.stiffness[index(bend.first)] = float(cloth.bends.stiffness[i]);
+        line.damping[index(bend.first)] = float(cloth.bends.damping[i]);
+    }
+    for (LineBends& line : all) {
+        if (!line.stiffness.empty()) bends_.push_back(std::move(line));
+    }
 }
 
 void GridStepper::load(int, const State& state, const Handles& handles)
@@ -141,6 +191,13 @@ void GridStepper::advance(int steps)
     }
     grid.range_count = range_count_;
     grid.law_pitch = law_pitch_;
+    grid.compression_law = compression_law_;
+    grid.line_count = static_cast<int>(bends_.size());
+    for (int l = 0; l < grid.line_count; ++l) {
+        grid.line[l] = bends_[l].line;
+        grid.bend_stiffness[l] = bends_[l].stiffness.data() + kGridMargin;
+        grid.bend_damping[l] = bends_[l].damping.data() + kGridMargin;
+    }
     grid.force = force_.data();
     for (int i = 0; i < steps; ++i) {
         kernels_.grid_step(air_, grid);

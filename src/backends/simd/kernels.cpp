@@ -3,10 +3,10 @@
 
 #include "backends/simd/contact_kernels.h"
 #include "backends/simd/lanes.h"
+#include "backends/simd/law_numbers.h"
 #include "physics/bend.h"
 #include "physics/euler.h"
 #include "physics/external.h"
-#include "physics/spring.h"
 
 #define SPRINGTIME_TEXT_OF(name) #name
 #define SPRINGTIME_NAME_OF(name) SPRINGTIME_TEXT_OF(name)
@@ -15,33 +15,11 @@ namespace springtime::SPRINGTIME_ISA {
 
 namespace {
 
-// A law whose numbers lie `pitch` apart.
-template <class Load>
-struct LawNumbers {
-    int range_count;
-    const float* numbers;
-    long pitch;
-
-    SpringRange<Pack> range(int j) const
-    {
-        const float* from = numbers + 3 * j * pitch;
-        return {Load()(from), Load()(from + pitch), Load()(from + 2 * pitch)};
-    }
-    Pack isotropic() const { return Load()(numbers + 3 * range_count * pitch); }
-};
-
-struct Broadcast {
-    Pack operator()(const float* from) const { return Pack(*from); }
-};
-struct SideBySide {
-    Pack operator()(const float* from) const { return Pack::load(from); }
-};
-
 // Where the sweep finds the law of a spring, and how many parameters its formula has.
 struct PlainLaws {
     explicit PlainLaws(const SweepCloth&) {}
     NoLaw of(int) const { return {}; }
-    long slot_count() const { return kFirstRangeSlot; }
+    static constexpr long slot_count() { return kFirstRangeSlot; }
 };
 struct SweepLaws {
     const float* laws;
@@ -58,6 +36,16 @@ struct SweepLaws {
     }
     long slot_count() const { return kSlotsBesideRanges + range_count; }
 };
+struct CompressionLaws {
+    const float* laws;
+
+    explicit CompressionLaws(const SweepCloth& cloth) : laws(cloth.laws) {}
+    CompressionLaw<Pack> of(int spring) const
+    {
+        return compression_law<Broadcast>(laws + kCompressionLawSize * spring, 1);
+    }
+    static constexpr long slot_count() { return kSlotsBesideRanges + 1; }
+};
 
 void add_lanes(float* to, const Pack& value)
 {
@@ -69,113 +57,227 @@ void add_lanes(float* array, int particle, const Vec& value)
     store_lanes(array, particle, load_lanes(array, particle) + value);
 }
 
-// The bends that begin at a particle: their forces, and the way back through them.
-struct NoBends {
-    explicit NoBends(const SweepCloth&) {}
-    void add_forces(int, const LaneState&, const Vec&, const Vec&, float*, Vec&) const {}
-    void add_adjoints(int, const LaneState&, const LaneAdjoint&) const {}
-};
-struct SweepBends {
-    const int* first;
-    const SweepBend* bends;
+// Where another particle is, and how fast it goes, seen from the one that is swept.
+struct Apart {
+    Vec d, v;
 
-    explicit SweepBends(const SweepCloth& cloth) : first(cloth.first_bend), bends(cloth.bends) {}
-
-    [[gnu::always_inline]] inline void add_forces(int p, const LaneState& from, const Vec& position,
-                                                  const Vec& velocity, float* force,
-                                                  Vec& total) const
+    Apart(const LaneState& from, int other, const Vec& position, const Vec& velocity)
+        : d(load_lanes(from.position, other) - position),
+          v(load_lanes(from.velocity, other) - velocity)
     {
-        for (int i = first[p]; i < first[p + 1]; ++i) {
-            const auto [middle, end, stiffness, damping] = bends[i];
-            const Vec f = bend_force(second_difference(position, load_lanes(from.position, middle),
-                                                       load_lanes(from.position, end)),
-                                     second_difference(velocity, load_lanes(from.velocity, middle),
-                                                       load_lanes(from.velocity, end)),
-                                     Pack(stiffness), Pack(damping));
-            total += f;
-            add_lanes(force, middle, -(f + f));
-            add_lanes(force, end, f);
-        }
-    }
-
-    void add_adjoints(int p, const LaneState& from, const LaneAdjoint& adjoint) const
-    {
-        const auto difference = [&](const float* array, int middle, int end) {
-            return second_difference(load_lanes(array, p), load_lanes(array, middle),
-                                     load_lanes(array, end));
-        };
-        for (int i = first[p]; i < first[p + 1]; ++i) {
-            const auto [middle, end, stiffness, damping] = bends[i];
-            const auto back = bend_adjoint(difference(from.position, middle, end),
-                                           difference(from.velocity, middle, end), Pack(stiffness),
-                                           Pack(damping), difference(adjoint.force, middle, end));
-            add_lanes(adjoint.position, p, back.e);
-            add_lanes(adjoint.position, middle, -(back.e + back.e));
-            add_lanes(adjoint.position, end, back.e);
-            add_lanes(adjoint.velocity, p, back.rate);
-            add_lanes(adjoint.velocity, middle, -(back.rate + back.rate));
-            add_lanes(adjoint.velocity, end, back.rate);
-            float* parameters = adjoint.bend_parameters + kBendSlots * kWidth * i;
-            add_lanes(parameters, back.stiffness);
-            add_lanes(parameters + kWidth, back.damping);
-        }
     }
 };
+
+// The springs and bends of a cloth that begin at a particle: what the sweeps share. Everything is
+// inlined by force: as a call it would pass registers through memory, a fifth of the step.
+template <class Laws>
+struct SpringSweep {
+    const SweepCloth cloth;  // a copy, which no store can change
+    const Laws laws;
+
+    explicit SpringSweep(const SweepCloth& view) : cloth(view), laws(view) {}
+
+    [[gnu::always_inline]] inline Vec force(int s, const Apart& apart) const
+    {
+        const SweepSpring& spring = cloth.springs[s];
+        return spring_force(apart.d, apart.v, Pack(spring.rest_length), Pack(spring.stiffness),
+                            Pack(spring.damping), laws.of(s));
+    }
+
+    // Adds to the gradient by the parameters of the spring.
+    [[gnu::always_inline]] inline SpringAdjoint<Pack> back(int s, const Apart& apart,
+                                                           const Vec& force_adjoint,
+                                                           const LaneAdjoint& adjoint) const
+    {
+        const SweepSpring& spring = cloth.springs[s];
+        float* parameters = adjoint.parameters + laws.slot_count() * kWidth * s;
+        const auto back = spring_adjoint(
+            apart.d, apart.v, Pack(spring.rest_length), Pack(spring.stiffness),
+            Pack(spring.damping), laws.of(s), force_adjoint, [&](int j, const Pack& value) {
+                add_lanes(parameters + (kFirstRangeSlot + j) * kWidth, value);
+            });
+        add_lanes(parameters, back.stiffness);
+        add_lanes(parameters + kWidth, back.damping);
+        return back;
+    }
+};
+
+// The force on a particle, while the elements that begin there add to it and to others.
+struct ForceSum {
+    const LaneState& from;
+    const Vec &position, &velocity;
+    float* const others;
+    Vec total;
+
+    Apart apart(int other) const { return {from, other, position, velocity}; }
+};
+
+// The adjoint of a particle likewise.
+struct AdjointSum {
+    const LaneState& from;
+    const LaneAdjoint& adjoint;
+    const Vec position, velocity, force;
+    Vec back_position, back_velocity;
+
+    AdjointSum(const LaneState& state, const LaneAdjoint& back, int p)
+        : from(state),
+          adjoint(back),
+          position(load_lanes(state.position, p)),
+          velocity(load_lanes(state.velocity, p)),
+          force(load_lanes(back.force, p)),
+          back_position(load_lanes(back.position, p)),
+          back_velocity(load_lanes(back.velocity, p))
+    {
+    }
+    Apart apart(int other) const { return {from, other, position, velocity}; }
+    void add_to(int other, const Vec& by_position, const Vec& by_velocity) const
+    {
+        add_lanes(adjoint.position, other, by_position);
+        add_lanes(adjoint.velocity, other, by_velocity);
+    }
+};
+
+// A cloth of springs alone.
+template <class Laws>
+struct NoBends : SpringSweep<Laws> {
+    using SpringSweep<Laws>::SpringSweep;
+    int spring_end(int p) const { return this->cloth.first[p + 1]; }
+    void add_forces(int, ForceSum&) const {}
+    void add_adjoints(int, AdjointSum&) const {}
+};
+
+// One with bends. A bend brings the springs along it, which need the same particles.
+template <class Laws>
+struct WithBends : SpringSweep<Laws> {
+    using SpringSweep<Laws>::SpringSweep;
+    using SpringSweep<Laws>::cloth;
+    int spring_end(int p) const { return cloth.first_in_bend[p]; }
+    [[gnu::always_inline]] inline void add_forces(int p, ForceSum& sum) const
+    {
+        const int* first = cloth.first_bend + kBendSpringsCount * p;
+        for (int i = first[0]; i < first[1]; ++i) add_force<kBothSprings>(cloth.bends[i], sum);
+        for (int i = first[1]; i < first[2]; ++i) add_force<kNearSpring>(cloth.bends[i], sum);
+        for (int i = first[2]; i < first[3]; ++i) add_force<kNoSprings>(cloth.bends[i], sum);
+    }
+    [[gnu::always_inline]] inline void add_adjoints(int p, AdjointSum& sum) const
+    {
+        const int* first = cloth.first_bend + kBendSpringsCount * p;
+        for (int i = first[0]; i < first[1]; ++i) add_adjoint<kBothSprings>(i, sum);
+        for (int i = first[1]; i < first[2]; ++i) add_adjoint<kNearSpring>(i, sum);
+        for (int i = first[2]; i < first[3]; ++i) add_adjoint<kNoSprings>(i, sum);
+    }
+
+  private:
+    template <BendSprings kSprings>
+    [[gnu::always_inline]] inline void add_force(const SweepBend& bend, ForceSum& sum) const
+    {
+        const Apart middle = sum.apart(bend.middle), end = sum.apart(bend.end);
+        const Vec f =
+            bend_force(second_difference(middle.d, end.d), second_difference(middle.v, end.v),
+                       Pack(bend.stiffness), Pack(bend.damping));
+        Vec from_middle = f + f, on_end = f;
+        sum.total += f;
+        if constexpr (kSprings != kNoSprings) {
+            const Vec near = this->force(bend.near, middle);
+            sum.total += near;
+            from_middle += near;
+        }
+        if constexpr (kSprings == kBothSprings) {
+            const Vec far = this->force(bend.far, end);
+            sum.total += far;
+            on_end -= far;
+        }
+        store_lanes(sum.others, bend.middle, load_lanes(sum.others, bend.middle) - from_middle);
+        add_lanes(sum.others, bend.end, on_end);
+    }
+
+    template <BendSprings kSprings>
+    [[gnu::always_inline]] inline void add_adjoint(int i, AdjointSum& sum) const
+    {
+        const SweepBend& bend = cloth.bends[i];
+        const Apart middle = sum.apart(bend.middle), end = sum.apart(bend.end);
+        const Vec from_middle = sum.force - load_lanes(sum.adjoint.force, bend.middle);
+        const Vec from_end = sum.force - load_lanes(sum.adjoint.force, bend.end);
+        const auto back = bend_adjoint(
+            second_difference(middle.d, end.d), second_difference(middle.v, end.v),
+            Pack(bend.stiffness), Pack(bend.damping), -second_difference(from_middle, from_end));
+        float* parameters = sum.adjoint.bend_parameters + kBendSlots * kWidth * i;
+        add_lanes(parameters, back.stiffness);
+        add_lanes(parameters + kWidth, back.damping);
+        sum.back_position += back.e;
+        sum.back_velocity += back.rate;
+        Vec middle_position = -(back.e + back.e), middle_velocity = -(back.rate + back.rate);
+        Vec end_position = back.e, end_velocity = back.rate;
+        if constexpr (kSprings != kNoSprings) {
+            const auto near = this->back(bend.near, middle, from_middle, sum.adjoint);
+            sum.back_position -= near.d;
+            sum.back_velocity -= near.v;
+            middle_position += near.d;
+            middle_velocity += near.v;
+        }
+        if constexpr (kSprings == kBothSprings) {
+            const auto far = this->back(bend.far, end, from_end, sum.adjoint);
+            sum.back_position -= far.d;
+            sum.back_velocity -= far.v;
+            end_position += far.d;
+            end_velocity += far.v;
+        }
+        sum.add_to(bend.middle, middle_position, middle_velocity);
+        sum.add_to(bend.end, end_position, end_velocity);
+    }
+};
+
+// Calls run<Sweep>() with what a cloth has, so that it does not pay for what it has not.
+template <template <class> class Bends, class Run>
+void with_laws(const SweepCloth& cloth, const Run& run)
+{
+    if (!cloth.laws) return run.template operator()<Bends<PlainLaws>>();
+    if (cloth.compression_law) return run.template operator()<Bends<CompressionLaws>>();
+    run.template operator()<Bends<SweepLaws>>();
+}
+template <class Run>
+void with_sweep(const SweepCloth& cloth, const Run& run)
+{
+    cloth.first_bend ? with_laws<WithBends>(cloth, run) : with_laws<NoBends>(cloth, run);
+}
 
 // Acceleration of particle p, given that every spring and bend from lower numbers has added its
 // part to `force`: the springs and bends to higher numbers come last, so after them the force is
-// complete. Inlined by force: as a call it would pass six registers through memory, a fifth of the
-// step.
-template <class Laws, class Bends>
-[[gnu::always_inline]] inline Vec sweep_acceleration(const SweepCloth& cloth, const Laws& laws,
-                                                     const Bends& bends, const AirPacks& air,
+// complete.
+template <class Sweep>
+[[gnu::always_inline]] inline Vec sweep_acceleration(const Sweep& sweep, const AirPacks& air,
                                                      float* force, int p, const LaneState& from,
                                                      const Vec& position, const Vec& velocity)
 {
-    Vec total = load_lanes(force, p);
-    for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
-        const SweepSpring& spring = cloth.springs[s];
-        const Vec f = spring_force(load_lanes(from.position, spring.other) - position,
-                                   load_lanes(from.velocity, spring.other) - velocity,
-                                   Pack(spring.rest_length), Pack(spring.stiffness),
-                                   Pack(spring.damping), laws.of(s));
-        total += f;
-        store_lanes(force, spring.other, load_lanes(force, spring.other) - f);
+    ForceSum sum{from, position, velocity, force, load_lanes(force, p)};
+    const int end = sweep.spring_end(p);
+    for (int s = sweep.cloth.first[p]; s < end; ++s) {
+        const int other = sweep.cloth.springs[s].other;
+        const Vec f = sweep.force(s, sum.apart(other));
+        sum.total += f;
+        store_lanes(force, other, load_lanes(force, other) - f);
     }
-    bends.add_forces(p, from, position, velocity, force, total);
+    sweep.add_forces(p, sum);
     store_lanes(force, p, Vec{});
-    return Pack(cloth.inverse_mass[p]) * total +
+    return Pack(sweep.cloth.inverse_mass[p]) * sum.total +
            external_acceleration(velocity, air.gravity, air.wind, air.drag);
 }
 
-// Calls run<Laws, Bends>() with what a cloth has, so that it does not pay for what it has not.
-template <class Run>
-void with_kind(const SweepCloth& cloth, const Run& run)
-{
-    if (cloth.first_bend) {
-        cloth.laws ? run.template operator()<SweepLaws, SweepBends>()
-                   : run.template operator()<PlainLaws, SweepBends>();
-    } else {
-        cloth.laws ? run.template operator()<SweepLaws, NoBends>()
-                   : run.template operator()<PlainLaws, NoBends>();
-    }
-}
-
 // No later spring or bend reads a particle whose force is complete, so it moves in the same sweep.
-template <class Laws, class Bends>
+template <class Sweep>
 void lane_step_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
-                  const LaneState& from, float* to_position, float* to_velocity)
+                  const LaneState& state, float* to_position, float* to_velocity)
 {
     const AirPacks air(air_numbers);
-    const Laws laws(cloth);
-    const Bends bends(cloth);
-    for (int p = 0; p < cloth.particle_count; ++p) {
+    const Sweep sweep(cloth);
+    const LaneState from = state;
+    float* const force = aids.force;
+    const float* const mobility = aids.mobility;
+    for (int p = 0; p < sweep.cloth.particle_count; ++p) {
         Vec position = load_lanes(from.position, p);
         Vec velocity = load_lanes(from.velocity, p);
-        const Vec acceleration =
-            sweep_acceleration(cloth, laws, bends, air, aids.force, p, from, position, velocity);
-        euler_step(position, velocity, acceleration, Pack::load(aids.mobility + kWidth * p),
-                   air.dt);
+        const Vec acceleration = sweep_acceleration(sweep, air, force, p, from, position, velocity);
+        euler_step(position, velocity, acceleration, Pack::load(mobility + kWidth * p), air.dt);
         store_lanes(to_position, p, position);
         store_lanes(to_velocity, p, velocity);
     }
@@ -184,76 +286,62 @@ void lane_step_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAid
 void lane_step(const SweepCloth& cloth, const Air& air, const LaneAids& aids, const LaneState& from,
                float* to_position, float* to_velocity)
 {
-    with_kind(cloth, [&]<class Laws, class Bends>() {
-        lane_step_of<Laws, Bends>(cloth, air, aids, from, to_position, to_velocity);
+    with_sweep(cloth, [&]<class Sweep>() {
+        lane_step_of<Sweep>(cloth, air, aids, from, to_position, to_velocity);
     });
 }
 
-template <class Laws, class Bends>
+template <class Sweep>
 void lane_acceleration_of(const SweepCloth& cloth, const Air& air_numbers, const LaneAids& aids,
                           const LaneState& from, float* acceleration)
 {
     const AirPacks air(air_numbers);
-    const Laws laws(cloth);
-    const Bends bends(cloth);
-    for (int p = 0; p < cloth.particle_count; ++p) {
+    const Sweep sweep(cloth);
+    for (int p = 0; p < sweep.cloth.particle_count; ++p) {
         const Pack free = Pack::load(aids.mobility + kWidth * p) / air.dt;  // one, or zero
         store_lanes(
             acceleration, p,
-            free * sweep_acceleration(cloth, laws, bends, air, aids.force, p, from,
-                                      load_lanes(from.position, p), load_lanes(from.velocity, p)));
+            free * sweep_acceleration(sweep, air, aids.force, p, from, load_lanes(from.position, p),
+                                      load_lanes(from.velocity, p)));
     }
 }
 
 void lane_acceleration(const SweepCloth& cloth, const Air& air, const LaneAids& aids,
                        const LaneState& from, float* acceleration)
 {
-    with_kind(cloth, [&]<class Laws, class Bends>() {
-        lane_acceleration_of<Laws, Bends>(cloth, air, aids, from, acceleration);
+    with_sweep(cloth, [&]<class Sweep>() {
+        lane_acceleration_of<Sweep>(cloth, air, aids, from, acceleration);
     });
 }
 
 // From the adjoint of all forces to those of positions, velocities and parameters.
-template <class Laws, class Bends>
-void element_adjoints_of(const SweepCloth& cloth, const LaneState& from, const LaneAdjoint& adjoint)
+template <class Sweep>
+void element_adjoints_of(const SweepCloth& cloth, const LaneState& state, const LaneAdjoint& back)
 {
-    const Laws laws(cloth);
-    const Bends bends(cloth);
-    for (int p = 0; p < cloth.particle_count; ++p) {
-        const Vec position = load_lanes(from.position, p);
-        const Vec velocity = load_lanes(from.velocity, p);
-        const Vec force = load_lanes(adjoint.force, p);
-        Vec back_position = load_lanes(adjoint.position, p);
-        Vec back_velocity = load_lanes(adjoint.velocity, p);
-        for (int s = cloth.first[p]; s < cloth.first[p + 1]; ++s) {
-            const SweepSpring& spring = cloth.springs[s];
-            const int q = spring.other;
-            float* parameters = adjoint.parameters + laws.slot_count() * kWidth * s;
-            const auto back = spring_adjoint(
-                load_lanes(from.position, q) - position, load_lanes(from.velocity, q) - velocity,
-                Pack(spring.rest_length), Pack(spring.stiffness), Pack(spring.damping), laws.of(s),
-                force - load_lanes(adjoint.force, q), [&](int j, const Pack& value) {
-                    add_lanes(parameters + (kFirstRangeSlot + j) * kWidth, value);
-                });
-            back_position -= back.d;
-            back_velocity -= back.v;
-            store_lanes(adjoint.position, q, load_lanes(adjoint.position, q) + back.d);
-            store_lanes(adjoint.velocity, q, load_lanes(adjoint.velocity, q) + back.v);
-            add_lanes(parameters, back.stiffness);
-            add_lanes(parameters + kWidth, back.damping);
+    const Sweep sweep(cloth);
+    const LaneState from = state;
+    const LaneAdjoint adjoint = back;
+    for (int p = 0; p < sweep.cloth.particle_count; ++p) {
+        AdjointSum sum(from, adjoint, p);
+        const int end = sweep.spring_end(p);
+        for (int s = sweep.cloth.first[p]; s < end; ++s) {
+            const int other = sweep.cloth.springs[s].other;
+            const auto spring = sweep.back(s, sum.apart(other),
+                                           sum.force - load_lanes(adjoint.force, other), adjoint);
+            sum.back_position -= spring.d;
+            sum.back_velocity -= spring.v;
+            sum.add_to(other, spring.d, spring.v);
         }
-        store_lanes(adjoint.position, p, back_position);
-        store_lanes(adjoint.velocity, p, back_velocity);
-        bends.add_adjoints(p, from, adjoint);
+        sweep.add_adjoints(p, sum);
+        store_lanes(adjoint.position, p, sum.back_position);
+        store_lanes(adjoint.velocity, p, sum.back_velocity);
     }
 }
 
 void sweep_element_adjoints(const SweepCloth& cloth, const LaneState& from,
                             const LaneAdjoint& adjoint)
 {
-    with_kind(cloth, [&]<class Laws, class Bends>() {
-        element_adjoints_of<Laws, Bends>(cloth, from, adjoint);
-    });
+    with_sweep(cloth, [&]<class Sweep>() { element_adjoints_of<Sweep>(cloth, from, adjoint); });
 }
 
 void lane_step_adjoint(const SweepCloth& cloth, const Air& air_numbers, const float* mobility,
@@ -282,117 +370,6 @@ void lane_acceleration_adjoint(const SweepCloth& cloth, const Air& air_numbers,
         store_lanes(adjoint.force, p, Pack(cloth.inverse_mass[p]) * a);
     }
     sweep_element_adjoints(cloth, from, adjoint);
-}
-
-Vec load_grid(float* const (&arrays)[3], long index)
-{
-    return {Pack::load(arrays[0] + index), Pack::load(arrays[1] + index),
-            Pack::load(arrays[2] + index)};
-}
-
-void store_grid(float* const (&arrays)[3], long index, const Vec& value)
-{
-    value.x.store(arrays[0] + index);
-    value.y.store(arrays[1] + index);
-    value.z.store(arrays[2] + index);
-}
-
-// Rows of spring forces: three rows per offset are kept, in turn.
-struct ForceRows {
-    float* memory;
-    long pitch;  // from one axis to the next
-
-    explicit ForceRows(const GridArrays& grid)
-        : memory(grid.force + kGridMargin), pitch(grid.pitch + 2 * kGridMargin)
-    {
-    }
-    float* row(int offset, int row) const
-    {
-        return memory + (offset * 3 + (row + 3) % 3) * 3 * pitch;
-    }
-    Vec load(const float* from) const
-    {
-        return {Pack::load(from), Pack::load(from + pitch), Pack::load(from + 2 * pitch)};
-    }
-    void store(float* to, const Vec& value) const
-    {
-        value.x.store(to);
-        value.y.store(to + pitch);
-        value.z.store(to + 2 * pitch);
-    }
-};
-
-// Where a row finds the laws of the springs along an offset.
-struct PlainGridLaws {
-    static NoLaw of(const GridArrays&, int, long) { return {}; }
-};
-struct GridLaws {
-    static LawNumbers<SideBySide> of(const GridArrays& grid, int offset, long here)
-    {
-        return {grid.range_count, grid.laws[offset] + here, grid.law_pitch};
-    }
-};
-
-// Forces of the springs that start in a row, each for itself and summed per particle in `total`.
-template <class Laws>
-void grid_row_forces(const GridArrays& grid, const ForceRows& rows, int row, float* total)
-{
-    for (int col = 0; col < grid.pitch; col += kWidth) {
-        const long here = long(row) * grid.pitch + col;
-        const Vec position = load_grid(grid.position, here);
-        const Vec velocity = load_grid(grid.velocity, here);
-        Vec sum{};
-        for (int o = 0; o < grid.offset_count; ++o) {
-            const long there = here + long(grid.offset[o].down) * grid.pitch + grid.offset[o].right;
-            const Vec f = spring_force(load_grid(grid.position, there) - position,
-                                       load_grid(grid.velocity, there) - velocity,
-                                       Pack::load(grid.rest_length[o] + here),
-                                       Pack::load(grid.stiffness[o] + here),
-                                       Pack::load(grid.damping[o] + here), Laws::of(grid, o, here));
-            sum += f;
-            rows.store(rows.row(o, row) + col, f);
-        }
-        rows.store(total + col, sum);
-    }
-}
-
-// Springs lead down or right only, so a row can move as soon as its own springs are done: its
-// force is that of the springs that start here, less that of those that end here.
-template <class Laws>
-void grid_step_of(const Air& air_numbers, const GridArrays& grid)
-{
-    const AirPacks air(air_numbers);
-    const ForceRows rows(grid);
-    float* const total = rows.row(grid.offset_count, 0);
-    for (long i = 0; i < (9L * grid.offset_count + 3) * rows.pitch; ++i) {
-        grid.force[i] = 0;  // no springs end here from the two rows above the first
-    }
-    for (int row = 0; row < grid.rows; ++row) {
-        grid_row_forces<Laws>(grid, rows, row, total);
-        const float* arriving[kGridOffsetCount];
-        for (int o = 0; o < grid.offset_count; ++o) {
-            arriving[o] = rows.row(o, row - grid.offset[o].down) - grid.offset[o].right;
-        }
-        for (int col = 0; col < grid.pitch; col += kWidth) {
-            const long here = long(row) * grid.pitch + col;
-            Vec force = rows.load(total + col);
-            for (int o = 0; o < grid.offset_count; ++o) force -= rows.load(arriving[o] + col);
-            Vec position = load_grid(grid.position, here);
-            Vec velocity = load_grid(grid.velocity, here);
-            const Vec acceleration =
-                Pack::load(grid.inverse_mass + here) * force +
-                external_acceleration(velocity, air.gravity, air.wind, air.drag);
-            euler_step(position, velocity, acceleration, Pack::load(grid.mobility + here), air.dt);
-            store_grid(grid.position, here, position);
-            store_grid(grid.velocity, here, velocity);
-        }
-    }
-}
-
-void grid_step(const Air& air, const GridArrays& grid)
-{
-    const auto step = grid.law_pitch > 0 ? grid_step_of<GridLaws> : grid_step_of<PlainGridLaws>;
-    step(air, grid);
 }
 
 }  // namespace

@@ -12,9 +12,12 @@ struct SweepSpring {
     float rest_length, stiffness, damping;
 };
 
-// A bend in the list of its lowest-numbered particle, which is an end.
+// A bend in the list of its lowest-numbered particle, which is an end. Springs from there to the
+// middle and to the other end share its loads and stores.
+enum BendSprings { kBothSprings, kNearSpring, kNoSprings, kBendSpringsCount };
 struct SweepBend {
     int middle, end;
+    int near, far;  // springs, where it has them
     float stiffness, damping;
 };
 
@@ -28,8 +31,11 @@ struct SweepCloth {
     // `law_size` numbers: from, to [m] and stiffness of each range, then isotropic damping.
     const float* laws;
     int range_count, law_size;
-    // Bends likewise; null where there are none.
-    const int* first_bend;
+    bool compression_law;  // the one range holds all strains below rest
+    // Bends likewise, by the springs that they have: those of particle p with some BendSprings
+    // begin at first_bend[kBendSpringsCount * p + springs]. Null where there are no bends. Springs
+    // that belong to a bend begin at first_in_bend[p]; they follow the others of the particle.
+    const int *first_bend, *first_in_bend;
     const SweepBend* bends;
 };
 
@@ -83,6 +89,9 @@ struct GridOffset {
 };
 inline constexpr GridOffset kGridOffsets[] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}, {0, 2}, {2, 0}};
 inline constexpr int kGridOffsetCount = 6;
+// The lines of bends: from a particle to its neighbour, and as far again.
+inline constexpr GridOffset kGridLines[] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+inline constexpr int kGridLineCount = 4;
 
 // One state of a regular grid, a number per particle: [row][column], rows `pitch` apart.
 // Two further rows after the last and `margin` numbers before the first may be read.
@@ -100,7 +109,12 @@ struct GridArrays {
     // zero where springs have no law.
     const float* laws[kGridOffsetCount];
     long law_pitch;
-    // Room for (9 offset_count + 3) rows of `pitch + 2 margin` numbers.
+    bool compression_law;  // the one range holds all strains below rest
+    // For each line that the cloth has, the bends by their first end; zero where there is none.
+    int line_count;
+    GridOffset line[kGridLineCount];
+    const float *bend_stiffness[kGridLineCount], *bend_damping[kGridLineCount];
+    // Room for 9 (offset_count + line_count) + 3 rows of `pitch + 2 margin` numbers.
     float* force;
 };
 inline constexpr int kGridMargin = 16;

@@ -38,8 +38,9 @@ inline void store_lanes(float* array, int particle, const Vec& value)
     value.z.store(to + 2 * kWidth);
 }
 
-// In element_kernels.cpp and mesh_kernels.cpp.
+// In element_kernels.cpp, grid_kernels.cpp and mesh_kernels.cpp.
 void lane_element_forces(const SweepElements& elements, const LaneState& from, float* force);
+void grid_step(const Air& air, const GridArrays& grid);
 void mesh_step(const Air& air, const MeshArrays& mesh);
 
 }  // namespace springtime::SPRINGTIME_ISA

@@ -25,7 +25,9 @@ struct Pack {
 
     Pack() : lanes{} {}
     Pack(Lanes value) : lanes(value) {}
-    explicit Pack(float value) : lanes(Lanes{} + value) {}
+    // Less zero, which keeps every value, so that it becomes one broadcast; plus zero would not
+    // keep -0 and be computed.
+    explicit Pack(float value) : lanes(value - Lanes{}) {}
 
     static Pack load(const float* from) { return Pack(*reinterpret_cast<const Unaligned*>(from)); }
     void store(float* to) const { *reinterpret_cast<Unaligned*>(to) = lanes; }
@@ -114,13 +116,30 @@ inline Pack gather(const float* from, Mask::Lanes index)
     return result;
 #endif
 }
+// a > b ? a : b, and so on: the instructions decide as these do where a number is NaN.
 inline Pack max(Pack a, Pack b)
 {
+#if defined(__AVX512F__)
+    return Pack(Pack::Lanes(_mm512_maskz_max_ps(__mmask16(-1), __m512(a.lanes), __m512(b.lanes))));
+#elif defined(__AVX__)
+    return Pack(Pack::Lanes(_mm256_max_ps(__m256(a.lanes), __m256(b.lanes))));
+#elif defined(__SSE__)
+    return Pack(Pack::Lanes(_mm_max_ps(__m128(a.lanes), __m128(b.lanes))));
+#else
     return a.lanes > b.lanes ? a.lanes : b.lanes;
+#endif
 }
 inline Pack min(Pack a, Pack b)
 {
+#if defined(__AVX512F__)
+    return Pack(Pack::Lanes(_mm512_maskz_min_ps(__mmask16(-1), __m512(a.lanes), __m512(b.lanes))));
+#elif defined(__AVX__)
+    return Pack(Pack::Lanes(_mm256_min_ps(__m256(a.lanes), __m256(b.lanes))));
+#elif defined(__SSE__)
+    return Pack(Pack::Lanes(_mm_min_ps(__m128(a.lanes), __m128(b.lanes))));
+#else
     return a.lanes < b.lanes ? a.lanes : b.lanes;
+#endif
 }
 inline Pack abs(Pack a)
 {

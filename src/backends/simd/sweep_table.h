@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "backends/simd/kernels.h"
@@ -16,6 +17,22 @@ constexpr int law_number_count(int range_count)
 }
 void add_law_numbers(const SpringSet& springs, std::size_t spring, std::vector<float>& numbers);
 
+// Which springs lead from the first particle of a bend to its middle and to its other end. No
+// spring belongs to two bends.
+class BendSpringSearch {
+  public:
+    explicit BendSpringSearch(const Cloth& cloth);
+
+    bool in_bend(int spring) const { return in_bend_[spring] != 0; }
+    BendSprings springs_of(int bend) const;
+    const std::optional<int>& near(int bend) const { return near_[bend]; }
+    const std::optional<int>& far(int bend) const { return far_[bend]; }
+
+  private:
+    std::vector<char> in_bend_;
+    std::vector<std::optional<int>> near_, far_;
+};
+
 // A cloth in the order the kernels sweep it.
 class SweepTable {
   public:
@@ -30,7 +47,9 @@ class SweepTable {
                 laws_.empty() ? nullptr : laws_.data(),
                 range_count_,
                 law_number_count(range_count_),
+                compression_law_,
                 bends_.empty() ? nullptr : first_bend_.data(),
+                first_in_bend_.data(),
                 bends_.data()};
     }
     // For each place in the sweep, the index of the spring or of the bend in the cloth.
@@ -44,14 +63,16 @@ class SweepTable {
 
   private:
     void add_springs(const Cloth& cloth);
-    void add_bends(const Cloth& cloth);
+    void add_bends(const Cloth& cloth, const BendSpringSearch& search,
+                   const std::vector<int>& place);
     float& parameter(const Parameter& which, std::size_t place);
 
-    std::vector<int> order_, first_, bend_order_, first_bend_;
+    std::vector<int> order_, first_, first_in_bend_, bend_order_, first_bend_;
     std::vector<SweepSpring> springs_;
     std::vector<SweepBend> bends_;
     std::vector<float> inverse_mass_;
     int range_count_;
+    bool compression_law_;
     std::vector<Parameter> parameters_;
     std::vector<float> laws_;  // empty where springs have none
 };
