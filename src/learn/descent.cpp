@@ -245,6 +245,7 @@ TrainResult Descent::run(const TrainState* resume, const TrainHooks& hooks,
                          fmt::format("loss {:.3g}", log.loss.total)});
     }
     result.cloth = start_;
+    result.cloth.errors.reset();  // those of a start are not its own
     set_parameters(result.cloth, state_.best);
     result.validation_rmse = state_.best_validation.value_or(std::nan(""));
     result.state = state_;

@@ -22,7 +22,7 @@ double largest(const Parameter& parameter, double dt)
 }
 
 // What zeros begin with, of the mean stiffness or damping of the springs.
-constexpr double kSmall = 0.1;
+constexpr double kSmall = 0.01;
 
 double mean_of_values(const std::vector<double>& values)
 {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "motion/clips.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -83,8 +84,54 @@ Motion learning_motion(const Motion& motion)
     return segments > 1 ? cut_into_segments(motion, segments) : motion;
 }
 
-void check_learn(const LearnOptions& options)
+namespace {
+
+void check_range(const char* field, double value, double least, double most)
 {
+    if (value >= least && value <= most) return;
+    throw Error(Field{field}, "learn: {} is {}; it must lie between {} and {}", field, value, least,
+                most);
+}
+
+void check_descent(const LearnOptions& options)
+{
+    constexpr double kMany = 1e6, kTiny = 1e-6;
+    for (const Horizon& horizon : options.horizons) {
+        check_range("horizons", horizon.seconds, kTiny, kMany);
+        check_range("horizons", horizon.iterations, 1, kMany);
+    }
+    check_range("homogeneous_iterations", options.homogeneous_iterations.value_or(1), 1, kMany);
+    check_range("batch", options.batch, 1, kMany);
+    check_range("rate", options.rate.value_or(1), kTiny, 10);
+    check_range("start_share", options.start_share.value_or(0), 0, 1);
+    check_range("smoothing", options.smoothing.value_or(0), 0, 1000);
+    check_range("width", options.width.value_or(1), 1e-12, kMany);
+    check_range("validate_every", options.validate_every.value_or(1), 1, kMany);
+    check_range("validation_rollouts", options.validation_rollouts, 1, kMany);
+    if (options.substeps) check_range("substeps", options.substeps->count.value_or(1), 1, kMany);
+}
+
+void check_motion_to_learn(const Motion& motion)
+{
+    if (motion.header.contact) {
+        throw Error(
+            "learn: in this motion the cloth could touch obstacles or itself, and those forces "
+            "would be taken for springs; learn from motion without contact");
+    }
+    for (std::size_t r = 0; r < motion.frame_counts.size(); ++r) {
+        if (motion.frame_counts[r] >= 2) continue;
+        throw Error("learn: rollout {} has {} frames, but motion takes two; leave it out", r,
+                    motion.frame_counts[r]);
+    }
+}
+
+}  // namespace
+
+void check_learn(const LearnOptions& options, const Motion& motion)
+{
+    check_motion_to_learn(motion);
+    check_descent(options);
+    split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed);
     for (const auto& [field, weights] : {std::pair{"force_weight", &options.force_weight},
                                          std::pair{"impulse_weight", &options.impulse_weight},
                                          std::pair{"position_weight", &options.position_weight},

@@ -28,8 +28,8 @@ class Recipe {
           motion_(learning_motion(given)),
           train_(train_options(options, motion_))
     {
-        check_learn(options);
-        check_train(train_, motion_);
+        check_learn(options, motion_);
+        if (options.method == LearnMethod::gradient) check_train(train_, motion_);
         note(describe_segments(given, motion_, train_));
     }
 
@@ -45,6 +45,7 @@ class Recipe {
     void choose_grid(const Grid& finer);
     void solve();
     bool asks_for_solving() const;
+    bool springs_may_explain();
     void solve_or_say_why();
     bool linear_answer_is_exact();
     void fit_homogeneous_network();
@@ -52,6 +53,7 @@ class Recipe {
     void learn_in_steps();
     void run_step(const StepPlan& plan, int first_iteration);
     Cloth start_of(const StepPlan& plan) const;
+    std::optional<double> outlier_width() const;
     void choose_step();
     void refuse_if_trivial();
     void learn_automatically();
@@ -160,6 +162,26 @@ bool Recipe::asks_for_solving() const
            options_.instruments != Instruments::automatic;
 }
 
+// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at all:
+// the forces of a finite-element cloth are not those of springs, whatever these are.
+bool Recipe::springs_may_explain()
+{
+    constexpr std::size_t kFew = 16;
+    constexpr double kFarBetter = 0.5;  // as in linear_answer_is_exact()
+    const std::vector<std::size_t>& training = training_set().split.training;
+    if (state_.linear || asks_for_solving() || training.size() <= 2 * kFew) return true;
+    const Motion few = select_rollouts(motion_, {training.begin(), training.begin() + kFew});
+    const Identification found =
+        identify(few, identify_options(options_, train_.grid), progress_);
+    const double error = training_set().validation_error(found.cloth).mean;
+    if (error <= kFarBetter * trivial().best()) return true;
+    learned_.summary += fmt::format(
+        "not solved linearly: springs that balance the forces of {} rollouts follow whole "
+        "validation rollouts to {:.3g} m only, so forces of this motion are not those of springs\n",
+        kFew, error);
+    return false;
+}
+
 // Motion that cannot be solved for can still be learned from by gradient. What was asked for is not
 // passed over.
 void Recipe::solve_or_say_why()
@@ -170,7 +192,7 @@ void Recipe::solve_or_say_why()
             fmt::format("not solved linearly, so learned by gradient alone: {}\n", why.what());
     };
     try {
-        solve();
+        if (springs_may_explain()) solve();
     } catch (const Error& error) {
         if (asks_for_solving()) throw;
         say(error);
@@ -307,9 +329,19 @@ void Recipe::run_step(const StepPlan& plan, int first_iteration)
     learned_.steps.push_back({plan.name, std::move(result.cloth), {}, 0});
 }
 
+// Trackers jump now and then. What is several times the noise off is no longer noise of that kind.
+std::optional<double> Recipe::outlier_width() const
+{
+    constexpr double kTimesNoise = 3;
+    if (options_.width || !motion_.header.captured || !learned_.linear) return options_.width;
+    const double noise = std::sqrt(3.0) * learned_.linear->noise.level;
+    return noise > 0 ? std::optional(kTimesNoise * noise) : std::nullopt;
+}
+
 void Recipe::learn_in_steps()
 {
-    const std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
+    std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
+    for (StepPlan& plan : plans) plan.descent.width = outlier_width();
     int first_iteration = 0;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const auto begin = Clock::now();
@@ -385,6 +417,8 @@ Learned Recipe::run()
             "0 for force and impulse");
     }
     open_store();
+    // What captured motion leaves open beside the springs (size, drag, tilt, delay) belongs here: it
+    // changes motion_ and train_ before anything is fitted to them.
     choose_grid();
     switch (options_.method) {
         case LearnMethod::automatic:

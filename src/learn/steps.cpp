@@ -129,6 +129,7 @@ Cloth with_law(Cloth cloth, const SpringLaw& law, bool keep_families)
         return p.kind->element == Element::spring && p.kind->presence == ParameterPresence::always;
     });
     if (!published) return cloth;
+    cloth.errors.reset();
     const double stiffness = family_mean(cloth, cloth.springs.stiffness);
     const double damping = family_mean(cloth, cloth.springs.damping);
     if (law.bends && !keep_families) drop(cloth.springs, SpringFamily::bending);
