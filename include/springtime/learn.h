@@ -62,6 +62,7 @@ struct DescentOptions {
     double gradient_limit = 2;   // of the median over the clips
     double averaging = 0.98;     // decay of the running mean of the logarithms
     int validate_every = 24;     // iterations
+    bool masses = false;         // every particle has its own mass, too; their sum stays
     bool squares = false;        // the loss is the mean of squares instead of that of distances
     std::optional<double> width{};  // distance beyond which outliers count less [m]; absent: none
     std::uint64_t seed = 1;

@@ -42,6 +42,9 @@ std::vector<int> particles_of(const Cloth& cloth, Element element, std::size_t i
     return {ends.begin(), ends.end()};
 }
 
+// How far a learned mass may lie from the given one.
+constexpr double kMassFactor = 3;
+
 double lightest(const Cloth& cloth, const std::vector<int>& particles)
 {
     double mass = HUGE_VAL;
@@ -75,6 +78,19 @@ ElementNeighbours neighbours_of(const Cloth& cloth, Element element)
     return result;
 }
 
+ElementNeighbours particle_neighbours(const Cloth& cloth)
+{
+    ElementNeighbours result;
+    const std::size_t count = cloth.particle_count();
+    const std::size_t cols = cloth.grid ? std::size_t(cloth.grid->cols) : count;
+    for (std::size_t p = 0; p < count; ++p) {
+        const std::size_t col = p % cols;
+        result.along_rows.push_back({col > 0 ? p - 1 : p, col + 1 < cols ? p + 1 : p});
+        result.along_columns.push_back({p >= cols ? p - cols : p, p + cols < count ? p + cols : p});
+    }
+    return result;
+}
+
 // [1 2 1]/4 along the rows and along the columns.
 void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
 {
@@ -89,17 +105,28 @@ void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
 
 }  // namespace
 
-LogParameters::LogParameters(const Cloth& cloth, double dt) : parameters_(learned_parameters(cloth))
+LogParameters::LogParameters(const Cloth& cloth, double dt, bool masses)
+    : parameters_(learned_parameters(cloth)), masses_(masses)
 {
     for (const Parameter& parameter : parameters_) {
         families_.push_back(families_of(cloth, parameter.kind->element));
         neighbours_.push_back(neighbours_of(cloth, parameter.kind->element));
         const std::size_t count = element_count(cloth, parameter.kind->element);
         std::vector<double>& bounds = bounds_.emplace_back(count);
+        lowest_.emplace_back(count, -HUGE_VAL);
         for (std::size_t e = 0; e < count; ++e) {
             const double mass = lightest(cloth, particles_of(cloth, parameter.kind->element, e));
             bounds[e] = std::log(largest(parameter, dt) * mass);
         }
+    }
+    if (!masses) return;
+    families_.emplace_back();
+    neighbours_.push_back(particle_neighbours(cloth));
+    lowest_.emplace_back();
+    bounds_.emplace_back();
+    for (const double mass : cloth.mass) {
+        lowest_.back().push_back(std::log(mass / kMassFactor));
+        bounds_.back().push_back(std::log(mass * kMassFactor));
     }
 }
 
@@ -116,6 +143,12 @@ TrainState LogParameters::start_from(const Cloth& cloth) const
         state.mean.emplace_back(bounds_[k].size());
         state.level_mean.emplace_back(families_[k].size());
     }
+    if (masses_) {
+        std::vector<double>& logs = state.parameters.emplace_back();
+        for (const double mass : cloth.mass) logs.push_back(std::log(mass));
+        state.mean.emplace_back(logs.size());
+        state.level_mean.emplace_back();
+    }
     state.average = state.parameters;
     state.best = exponentials(state.parameters);
     state.square = state.mean;
@@ -127,7 +160,7 @@ void LogParameters::descend(TrainState& state, const ParameterValues& gradient,
                             const DescentOptions& options, double rate, int step) const
 {
     constexpr double kSquareDecay = 0.97;  // horizons grow and gradients with them: forget quickly
-    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    for (std::size_t k = 0; k < state.parameters.size(); ++k) {
         std::vector<double>& logs = state.parameters[k];
         std::vector<double> level(families_[k].size()), level_gradient(families_[k].size());
         for (std::size_t f = 0; f < families_[k].size(); ++f) {
@@ -152,7 +185,7 @@ void LogParameters::descend(TrainState& state, const ParameterValues& gradient,
 void LogParameters::cut_off(std::size_t parameter, std::vector<double>& logs) const
 {
     for (std::size_t e = 0; e < logs.size(); ++e) {
-        logs[e] = std::min(logs[e], bounds_[parameter][e]);
+        logs[e] = std::clamp(logs[e], lowest_[parameter][e], bounds_[parameter][e]);
     }
 }
 
@@ -162,6 +195,27 @@ ParameterValues exponentials(ParameterValues logs)
         for (double& value : kind) value = std::exp(value);
     }
     return logs;
+}
+
+ParameterValues values_with_masses(const Cloth& cloth)
+{
+    ParameterValues values = parameters_of(cloth);
+    values.push_back(cloth.mass);
+    return values;
+}
+
+void set_values(Cloth& cloth, ParameterValues values)
+{
+    if (values.size() > learned_parameters(cloth).size()) {
+        const double learned = std::accumulate(values.back().begin(), values.back().end(), 0.0);
+        const double given = std::accumulate(cloth.mass.begin(), cloth.mass.end(), 0.0);
+        for (std::vector<double>& kind : values) {
+            for (double& value : kind) value *= given / learned;
+        }
+        cloth.mass = std::move(values.back());
+        values.pop_back();
+    }
+    set_parameters(cloth, values);
 }
 
 void to_logarithms(ParameterValues& gradient, const ParameterValues& values)

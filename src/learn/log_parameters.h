@@ -17,10 +17,13 @@ struct ElementNeighbours {
 // level of its family plus a deviation of its own element, and both descend: the level quickly,
 // because its gradient is the sum of all, and the deviations each at its own pace. The sum is what is
 // stored. Explicit steps bound it from above.
+//
+// The masses of the particles may be learned as well; they are one more array. They have no level,
+// because a factor on all masses, stiffnesses and dampings changes no motion.
 class LogParameters {
   public:
     // Bounds hold for steps of `dt` and the lighter end of every element.
-    LogParameters(const Cloth& cloth, double dt);
+    LogParameters(const Cloth& cloth, double dt, bool masses);
 
     // The first state of a descent. Parameters that are zero have no logarithm and begin with a small
     // share of the mean stiffness or damping of the springs.
@@ -37,10 +40,17 @@ class LogParameters {
     std::vector<Parameter> parameters_;
     std::vector<std::vector<ElementFamily>> families_;  // by parameter
     std::vector<ElementNeighbours> neighbours_;         // by parameter
-    ParameterValues bounds_;                            // of the logarithms
+    ParameterValues lowest_, bounds_;                   // of the logarithms
+    bool masses_;
 };
 
 ParameterValues exponentials(ParameterValues logs);
+
+// Gives a cloth the values of its learned parameters and, if there is one more array, of its masses.
+// A factor on everything then restores the mass of the sheet, which changes no motion.
+void set_values(Cloth& cloth, ParameterValues values);
+// The values in that order.
+ParameterValues values_with_masses(const Cloth& cloth);
 
 // Turns the gradient by parameters into that by their logarithms, d/d(log k) = k d/dk.
 void to_logarithms(ParameterValues& gradient, const ParameterValues& values);

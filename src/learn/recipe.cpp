@@ -263,7 +263,7 @@ TrainHooks Recipe::storing_hooks(std::optional<TrainState>& last, const Cloth& l
         if (now.iteration % kKeepEvery == 0) store_.keep_descent(now);
         if (now.best_iteration != now.iteration) return;
         Cloth best = like;  // whatever happens, the best so far is there
-        set_parameters(best, now.best);
+        set_values(best, now.best);
         store_.keep_best(best);
     };
     return hooks;
