@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "cloths.h"
 #include "core/atomic_file.h"
+#include "error_of.h"
 #include "springtime/cloth.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -267,9 +269,9 @@ TEST(ClothFile, NamesWhatIsNoClothFile)
 
 TEST(ClothFile, NamesANewerVersion)
 {
-    EXPECT_EQ(error_after([](json& d) { d["version"] = 4; }),
-              std::string("a.json: cloth file version 4, but springtime ") + kVersion +
-                  " reads versions 1 to 3; update springtime");
+    EXPECT_EQ(error_after([](json& d) { d["version"] = 5; }),
+              std::string("a.json: cloth file version 5, but springtime ") + kVersion +
+                  " reads versions 1 to 4; update springtime");
 }
 
 // The small cloth with ranges, an isotropic dashpot and standard errors.
@@ -306,6 +308,33 @@ TEST(ClothFile, LawsAndErrorsComeBack)
     errors.errors = StandardErrors{{{1, 2}, {3, 4}}, 0};
     EXPECT_EQ(json::parse(cloth_to_json(errors))["version"], 1);  // what it needs to run is there
     expect_same(cloth_from_json(cloth_to_json(errors), "a.json"), errors);
+}
+
+TEST(ClothFile, BendsComeBack)
+{
+    Cloth cloth = uneven_grid({4, 5});
+    add_uneven_law(cloth);
+    cloth.errors = StandardErrors{parameters_of(cloth), 0.5};
+    const json document = json::parse(cloth_to_json(cloth));
+    EXPECT_EQ(document["version"], 4);
+    EXPECT_EQ(document["bends"]["count"], cloth.bends.bend_count());
+    const Cloth back = cloth_from_json(document.dump(), "a.json");
+    EXPECT_EQ(back.bends.particles, cloth.bends.particles);
+    EXPECT_EQ(back.bends.family, cloth.bends.family);
+    EXPECT_EQ(parameters_of(back), parameters_of(cloth));
+    EXPECT_EQ(back.errors->parameters, cloth.errors->parameters);
+    const auto error = [&](auto change) {
+        json changed = document;
+        change(changed);
+        return error_of([&] { cloth_from_json(changed.dump(), "a.json"); });
+    };
+    EXPECT_TRUE(mentions(error([](json& d) { d["version"] = 3; }),
+                         {"a.json", "'bends.bending_stiffness'", "version 3", "version 4"}));
+    EXPECT_TRUE(mentions(error([](json& d) { d["bends"]["family_names"][0] = "curly"; }),
+                         {"a.json", "bend family", "curly", "straight, diagonal"}));
+    EXPECT_TRUE(mentions(error([](json& d) { d.erase("grid"); }), {"a.json", "bends", "grid"}));
+    EXPECT_TRUE(
+        mentions(error([](json& d) { d["bends"].erase("bending_damping"); }), {"bending_damping"}));
 }
 
 TEST(ClothFile, NamesDefectsOfLawsAndErrors)

@@ -27,6 +27,8 @@ inline Cloth varied_cloth(const GridOptions& grid, const SpringLaw& law = {})
     set_law(cloth, law);
     Random random(17);
     for (double& c : cloth.springs.isotropic_damping) c = 0.2;
+    for (double& kappa : cloth.bends.stiffness) kappa = 2;
+    for (double& eta : cloth.bends.damping) eta = 0.05;
     for (int kind = 0; kind < learned_count(cloth); ++kind) {
         for (double& value : learned(cloth, kind)) value *= 0.5 + random.uniform();
     }

@@ -146,6 +146,23 @@ TEST(WeightMaps, RangesHaveMapsOfTheirOwn)
     }
 }
 
+TEST(WeightMaps, BendsCountAtTheirMiddle)
+{
+    Cloth cloth = numbered_grid();  // 3 x 3
+    set_law(cloth, {{}, false, true});
+    ASSERT_EQ(cloth.bends.bend_count(), 8u);  // three rows, three columns, two diagonals
+    for (std::size_t i = 0; i < 8; ++i) cloth.bends.stiffness[i] = 10 * (double(i) + 1);
+    const auto maps = maps_of(cloth);
+    // Rows 10, 20, 30 have their middles in the middle column, and the other columns take these.
+    const std::vector<double> warp{10, 10, 10, 20, 20, 20, 30, 30, 30};
+    EXPECT_EQ(maps.at("bending_stiffness_warp").value, warp);
+    const std::vector<double> weft{40, 50, 60, 40, 50, 60, 40, 50, 60};
+    EXPECT_EQ(maps.at("bending_stiffness_weft").value, weft);
+    EXPECT_EQ(maps.at("bending_stiffness_diagonal").value, std::vector<double>(9, 75));
+    EXPECT_EQ(maps.at("bending_stiffness_straight").value[4], (20 + 50) / 2);
+    EXPECT_EQ(maps.at("bending_damping_warp").unit, "N s/m");
+}
+
 // A square of two triangles: the corners of the diagonal have both, the others one; the hinge has
 // all four.
 TEST(WeightMaps, TrianglesAndHinges)

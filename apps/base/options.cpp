@@ -71,6 +71,10 @@ void add_cloth(const Flags& flags, ClothOptions& options)
         .type("FIELD");
     flags.add("--damping", options.damping, "Damping over the sheet [N s/m], likewise")
         .type("FIELD");
+    rare.add("--law", options.law,
+             "published: a stiffness and a damping per spring; full: compression apart, isotropic "
+             "damping, and bending of three particles in line. The flags below add single terms")
+        .one_of({"published", "full"});
     add_knots(flags, options.knots);
     rare.add("--range-stiffness", options.range_stiffness,
              "Stiffness between the knots [N/m], likewise, from compression to tension; "
@@ -79,6 +83,13 @@ void add_cloth(const Flags& flags, ClothOptions& options)
         .type("FIELD ...");
     rare.add("--isotropic-damping", options.isotropic_damping,
              "Damping of springs against all relative velocity [N s/m], likewise")
+        .shows("")
+        .type("FIELD");
+    rare.add("--bend-stiffness", options.bend_stiffness,
+             "Bending stiffness kappa of three particles in line [N/m], likewise")
+        .shows("")
+        .type("FIELD");
+    rare.add("--bend-damping", options.bend_damping, "Its damping eta [N s/m], likewise")
         .shows("")
         .type("FIELD");
 }
@@ -181,23 +192,33 @@ Cloth make_cloth(const ClothOptions& options)
     Cloth cloth = make_grid_cloth({options.length, options.width, options.mass},
                                   grid_options(options.grid, options.families),
                                   read_material(options.stiffness), read_material(options.damping));
-    const bool isotropic = !options.isotropic_damping.empty();
-    set_law(cloth, {options.knots, isotropic});
+    SpringLaw law = law_named(options.law);
+    if (!options.knots.empty()) law.knots = options.knots;
+    if (!options.isotropic_damping.empty()) law.isotropic = true;
+    if (!options.bend_stiffness.empty() || !options.bend_damping.empty()) law.bends = true;
+    set_law(cloth, law);
     auto& ranges = cloth.springs.ranges;
     const std::size_t given = options.range_stiffness.size();
     if (given != 0 && given != ranges.size()) {
         throw Error(
             "--range-stiffness: {} fields, but the {} knots leave {} ranges beside the one just "
             "above rest; give one each",
-            given, options.knots.size(), ranges.size());
+            given, law.knots.size(), ranges.size());
     }
     for (std::size_t j = 0; j < given; ++j) {
         ranges[j].stiffness = at_springs(cloth, read_material(options.range_stiffness[j]));
     }
-    if (isotropic) {
+    if (!options.isotropic_damping.empty()) {
         cloth.springs.isotropic_damping =
             at_springs(cloth, read_material(options.isotropic_damping));
     }
+    if (!options.bend_stiffness.empty()) {
+        cloth.bends.stiffness = at_bends(cloth, read_material(options.bend_stiffness));
+    }
+    if (!options.bend_damping.empty()) {
+        cloth.bends.damping = at_bends(cloth, read_material(options.bend_damping));
+    }
+    check_cloth(cloth, "cloth");
     return cloth;
 }
 

@@ -26,8 +26,9 @@ struct CommonOptions {
 };
 
 // The flags of ClothOptions that mean springs, without their dashes.
-inline constexpr std::array kSpringFlags{"grid",  "families",        "stiffness",        "damping",
-                                         "knots", "range-stiffness", "isotropic-damping"};
+inline constexpr std::array kSpringFlags{
+    "grid",  "families",        "stiffness",         "damping",        "law",
+    "knots", "range-stiffness", "isotropic-damping", "bend-stiffness", "bend-damping"};
 
 // How a cloth of springs is made.
 struct ClothOptions {
@@ -36,9 +37,11 @@ struct ClothOptions {
     std::vector<std::string> families{"structural", "diagonal", "antidiagonal", "bending"};
     std::string stiffness = "25; columns 0.10-0.30 0.70-0.90 = 50; patch 0.34-0.66 0.34-0.66 = 100";
     std::string damping = "6";
+    std::string law = "published";
     std::vector<double> knots;                 // strains
     std::vector<std::string> range_stiffness;  // one per range, or none
-    std::string isotropic_damping;             // empty: none
+    std::string isotropic_damping;             // empty: none, or zero
+    std::string bend_stiffness, bend_damping;  // likewise
 };
 
 // Empty where not given: a motion file may know better.

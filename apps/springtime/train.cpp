@@ -157,6 +157,9 @@ int run_train(const TrainArguments& arguments)
             open_motion(arguments.motion), learn_options_from(arguments.flags, arguments.common),
             last.watching(show_progress(arguments.common.quiet)), &folder);
         write_png(folder.path() / "stiffness.png", draw_stiffness(learned.cloth));
+        if (learned.cloth.bends.bend_count() > 0) {
+            write_png(folder.path() / "bending.png", draw_bending(learned.cloth));
+        }
         const Result result = result_of(arguments, folder.path(), learned);
         write_text((folder.path() / "result.json").string(), to_json(result, 1) + "\n");
         if (!arguments.common.json) fmt::print("{}", learned.summary);

@@ -41,6 +41,19 @@ std::optional<double> positive(double value)
     return value > 0 ? std::optional<double>(value) : std::nullopt;
 }
 
+// None: what suits the method. Single terms add to the named law, or to the published one.
+std::optional<SpringLaw> law_from(const TrainFlags& flags)
+{
+    const SpringLaw& terms = flags.terms;
+    const bool more = !terms.knots.empty() || terms.isotropic || terms.bends;
+    if (flags.law == "auto" && !more) return std::nullopt;
+    SpringLaw law = law_named(flags.law == "auto" ? "published" : flags.law);
+    if (!terms.knots.empty()) law.knots = terms.knots;
+    law.isotropic |= terms.isotropic;
+    law.bends |= terms.bends;
+    return law;
+}
+
 std::vector<Horizon> horizons_of(const TrainFlags& flags)
 {
     if (flags.horizons.size() != flags.iterations.size()) {
@@ -83,11 +96,14 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "many particles; for captured motion a grid twice as fine where that does clearly "
              "better");
     add_families(verb, flags.families);
-    add_knots(verb, flags.law.knots);
+    add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
-        .add_switch("--isotropic-damping", flags.law.isotropic,
+        .add_switch("--isotropic-damping", flags.terms.isotropic,
                     "Learn a second dashpot per spring, against all relative velocity");
-    verb.add("--law", flags.law_name,
+    verb.in(kClothGroup)
+        .add_switch("--bends", flags.terms.bends,
+                    "Learn bending stiffness and damping of three particles in line");
+    verb.add("--law", flags.law,
              "What springs can do: published, a stiffness and a damping each; full, another "
              "stiffness in compression, a second dashpot and quadratic bending; auto: full for "
              "trajectories, published otherwise")
@@ -202,8 +218,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     if (!flags.families.empty()) options.families = families_named(flags.families);
-    if (flags.law_name != "auto") options.law = law_named(flags.law_name);
-    if (!flags.law.knots.empty() || flags.law.isotropic) options.law = flags.law;
+    options.law = law_from(flags);
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
     options.form = flags.form == "force"  ? BalanceForm::force

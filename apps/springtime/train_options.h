@@ -19,8 +19,8 @@ struct TrainFlags {
     std::vector<double> horizons;
     std::vector<double> iterations;
     std::string loss = "distance";
-    std::string law_name = "auto";
-    SpringLaw law;
+    std::string law = "auto";
+    SpringLaw terms;  // beyond those of the law
     bool log_parameters = false, plain_parameters = false;
     LearnOptions learn;
 };

@@ -155,6 +155,9 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
 // shear stiffness.
 Picture draw_stiffness(const Cloth& cloth);
 
+// The same for bends, coloured by their stiffness.
+Picture draw_bending(const Cloth& cloth);
+
 // A cloth to be drawn beside others.
 struct DrawnCloth {
     std::string title;

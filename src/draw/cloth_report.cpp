@@ -72,10 +72,13 @@ Result report_of(const std::vector<double>& values, const std::string& unit)
     return result;
 }
 
-Result family_counts(const Cloth& cloth)
+// By name, in alphabetical order.
+Result family_counts(const Cloth& cloth, Element element)
 {
     std::map<std::string, std::size_t> counts;
-    for (const SpringFamily family : cloth.springs.family) ++counts[std::string(name_of(family))];
+    for (const auto& [name, members] : families_of(cloth, element)) {
+        counts[std::string(name)] = members.size();
+    }
     Result result = Result::tree();
     for (const auto& [family, count] : counts) result.add(family, count);
     return result.unless_zero();
@@ -110,13 +113,16 @@ void add_parameters(Result& result, const Cloth& cloth, Element element)
     }
 }
 
-// Triangles or hinges; nothing where there are none.
+// Elements other than springs; nothing where there are none.
 Result elements_of(const Cloth& cloth, Element element)
 {
     const std::size_t count = element_count(cloth, element);
     if (count == 0) return {};
     Result result = Result::tree();
     result.add("count", count);
+    if (element == Element::bend) {
+        result.add("families", family_counts(cloth, element)).label("by family");
+    }
     if (element == Element::triangle) {
         result.add("damping_kind", name_of(cloth.triangles.damping_kind)).label("damping against");
     }
@@ -135,8 +141,9 @@ Result report_of(const Cloth& cloth)
     result.add("springs", cloth.springs.spring_count());
     result.add("largest_stable_step", largest_stable_step(cloth, {}), "s");
     result.add("sheet", report_of(cloth.sheet));
-    result.add("families", family_counts(cloth)).label("springs by family");
+    result.add("families", family_counts(cloth, Element::spring)).label("springs by family");
     add_parameters(result, cloth, Element::spring);
+    result.add("bends", elements_of(cloth, Element::bend));
     result.add("triangles", elements_of(cloth, Element::triangle));
     result.add("hinges", elements_of(cloth, Element::hinge));
     return result;

@@ -27,7 +27,7 @@ Result families_result(const Cloth& cloth, Element element, const std::vector<do
         for (const std::size_t e : members) values.push_back(relative[e]);
         const ErrorSummary summary = summary_of(values);
         Result row = Result::tree();
-        row.add("springs", summary.count);
+        row.add(fmt::format("{}s", name_of(element)), summary.count);
         row.add("unseen", summary.unseen);
         row.add("median", summary.median).percent();
         row.add("ninth_decile", summary.ninth_decile).percent();

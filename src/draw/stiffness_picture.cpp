@@ -214,6 +214,19 @@ Picture draw_elements(const Cloth& cloth, const std::vector<Color>& colors, cons
     return canvas.finished();
 }
 
+SpringFamily drawn_family(BendFamily family)
+{
+    switch (family) {
+        case BendFamily::straight:
+            break;
+        case BendFamily::diagonal:
+            return SpringFamily::diagonal;
+        case BendFamily::antidiagonal:
+            return SpringFamily::antidiagonal;
+    }
+    return SpringFamily::bending;
+}
+
 }  // namespace
 
 Picture draw_stiffness(const Cloth& cloth)
@@ -221,6 +234,26 @@ Picture draw_stiffness(const Cloth& cloth)
     check_elements(cloth);
     const ColorScale scale(stiffness_of(cloth));
     return draw_elements(cloth, colors_of(cloth, scale), scale, stiffness_caption(cloth));
+}
+
+// The bends are drawn as springs from end to end: the straight ones as the arcs of bending springs.
+Picture draw_bending(const Cloth& cloth)
+{
+    check_cloth(cloth, "picture: cloth");
+    if (cloth.bends.bend_count() == 0) {
+        throw Error("picture: the cloth has no bends; give one that has");
+    }
+    Cloth drawn = cloth;
+    drawn.springs = {};
+    drawn.triangles = {};
+    for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
+        const auto [a, middle, b] = cloth.bends.particles[i];
+        drawn.springs.ends.push_back({a, b});
+        drawn.springs.family.push_back(drawn_family(cloth.bends.family[i]));
+    }
+    drawn.springs.stiffness = cloth.bends.stiffness;
+    const ColorScale scale(drawn.springs.stiffness);
+    return draw_elements(drawn, colors_of(drawn, scale), scale, "bending stiffness in N/m");
 }
 
 Picture draw_stiffness(const std::vector<DrawnCloth>& cloths)

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr std::string_view kFormat = "springtime-cloth";
 constexpr std::string_view kUnits = "m, kg, s, N";
-constexpr int kNewestVersion = 3;
+constexpr int kNewestVersion = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::string_view kRanges = "ranges";  // what holds parameters per range of strain
 
@@ -134,26 +134,42 @@ std::string errors_text(const Cloth& cloth)
                        parameters_text(learned_parameters(cloth), values));
 }
 
+// The names of all families, and for every element which of them is its own.
+template <class Families, class Family>
+std::string families_text(const Families& known, const std::vector<Family>& families)
+{
+    const auto names = array_text(
+        known.size(), [&](std::size_t i) { return fmt::format("\"{}\"", name_of(known[i])); });
+    const auto indices = array_text(families.size(), [&](std::size_t e) {
+        return fmt::format("{}", static_cast<int>(families[e]));
+    });
+    return fmt::format("\"family_names\": {},\n    \"family\": {}", names, indices);
+}
+
 std::string springs_text(const Cloth& cloth)
 {
     const SpringSet& springs = cloth.springs;
-    const auto names = array_text(kSpringFamilies.size(), [](std::size_t i) {
-        return fmt::format("\"{}\"", name_of(kSpringFamilies[i]));
-    });
-    const auto families = array_text(springs.spring_count(), [&](std::size_t s) {
-        return fmt::format("{}", static_cast<int>(springs.family[s]));
-    });
     const std::vector<Parameter> parameters = parameters_in(cloth, Element::spring);
     const auto values = [&](std::size_t i) {
         if (parameters[i].in_range()) return range_text(springs.ranges[parameters[i].range]);
         return array_text(values_of(cloth, parameters[i]));
     };
     return fmt::format(
-        "{{\n    \"count\": {},\n    \"family_names\": {},\n    \"family\": {},\n"
-        "    \"ends\": {},\n    \"rest_length\": {}{}{}\n  }}",
-        springs.spring_count(), names, families, corners_text(springs.ends),
-        array_text(springs.rest_length), parameters_text(parameters, values),
-        cloth.errors ? errors_text(cloth) : "");
+        "{{\n    \"count\": {},\n    {},\n    \"ends\": {},\n    \"rest_length\": {}{}{}\n  }}",
+        springs.spring_count(), families_text(kSpringFamilies, springs.family),
+        corners_text(springs.ends), array_text(springs.rest_length),
+        parameters_text(parameters, values), cloth.errors ? errors_text(cloth) : "");
+}
+
+std::string bends_text(const Cloth& cloth)
+{
+    const std::vector<Parameter> parameters = parameters_in(cloth, Element::bend);
+    const auto values = [&](std::size_t i) {
+        return array_or_one_text(values_of(cloth, parameters[i]));
+    };
+    return fmt::format("{{\n    \"count\": {},\n    {},\n    \"particles\": {}{}\n  }}",
+                       cloth.bends.bend_count(), families_text(kBendFamilies, cloth.bends.family),
+                       corners_text(cloth.bends.particles), parameters_text(parameters, values));
 }
 
 // Triangles or hinges; `more` follows the parameters.
@@ -180,6 +196,7 @@ std::string groups_text(const Cloth& cloth)
     if (cloth.springs.spring_count() > 0 || cloth_file_version(cloth) == 1) {
         add(Element::spring, springs_text(cloth));
     }
+    if (cloth.bends.bend_count() > 0) add(Element::bend, bends_text(cloth));
     if (cloth.triangles.triangle_count() > 0) {
         const auto damping =
             fmt::format(",\n    \"damping_kind\": \"{}\"", name_of(cloth.triangles.damping_kind));
@@ -282,28 +299,33 @@ std::vector<std::array<int, N>> read_corners(const JsonNode& array, std::size_t 
     return all;
 }
 
-SpringFamily family_named(const std::string& name, std::string_view source)
+template <class Family, std::size_t N>
+Family family_named(const std::array<Family, N>& known, Element element, const std::string& name,
+                    std::string_view source)
 {
-    for (const SpringFamily family : kSpringFamilies) {
+    std::vector<std::string_view> names;
+    for (const Family family : known) {
         if (name == name_of(family)) return family;
+        names.push_back(name_of(family));
     }
-    throw Error(
-        "{}: unknown spring family \"{}\"; use structural, diagonal, antidiagonal or bending",
-        source, name);
+    throw Error("{}: unknown {} family \"{}\"; use {} or {}", source, name_of(element), name,
+                fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
-std::vector<SpringFamily> read_families(const JsonNode& springs, std::size_t count,
-                                        std::string_view source)
+// The families of a group of elements, of those that are known.
+template <class Family, std::size_t N>
+std::vector<Family> read_families(const JsonNode& group, const std::array<Family, N>& known,
+                                  Element element, std::size_t count, std::string_view source)
 {
-    const JsonNode names = springs["family_names"], indices = springs["family"];
-    std::vector<SpringFamily> known;
+    const JsonNode names = group["family_names"], indices = group["family"];
+    std::vector<Family> named;
     for (std::size_t i = 0; i < names.array_size(); ++i) {
-        known.push_back(family_named(names.entry(i).text(), source));
+        named.push_back(family_named(known, element, names.entry(i).text(), source));
     }
-    indices.check_size(count, "springs");
-    std::vector<SpringFamily> families;
-    for (std::size_t s = 0; s < count; ++s) {
-        families.push_back(known[indices.entry(s).integer(0, static_cast<int>(known.size()) - 1)]);
+    indices.check_size(count, group_name(element));
+    std::vector<Family> families;
+    for (std::size_t e = 0; e < count; ++e) {
+        families.push_back(named[indices.entry(e).integer(0, static_cast<int>(named.size()) - 1)]);
     }
     return families;
 }
@@ -324,9 +346,18 @@ SpringSet read_springs(const JsonNode& springs, std::size_t particle_count, std:
     SpringSet set;
     const std::size_t count = checked_count(springs, "ends", "springs");
     set.ends = read_corners<2>(springs["ends"], count, particle_count);
-    set.family = read_families(springs, count, source);
+    set.family = read_families(springs, kSpringFamilies, Element::spring, count, source);
     set.rest_length = springs["rest_length"].numbers(count, "springs");
     if (springs.has("ranges")) set.ranges = read_ranges(springs["ranges"], count);
+    return set;
+}
+
+BendSet read_bends(const JsonNode& bends, std::size_t particle_count, std::string_view source)
+{
+    BendSet set;
+    const std::size_t count = checked_count(bends, "particles", "bends");
+    set.particles = read_corners<3>(bends["particles"], count, particle_count);
+    set.family = read_families(bends, kBendFamilies, Element::bend, count, source);
     return set;
 }
 
@@ -392,6 +423,10 @@ HingeSet read_hinges(const JsonNode& hinges, std::size_t particle_count)
 void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
 {
     const std::size_t particles = cloth.particle_count();
+    if (root.has("bends")) {
+        cloth.bends = read_bends(root["bends"], particles, source);
+        read_parameters(root["bends"], Element::bend, cloth);
+    }
     if (root.has("springs") || root["version"].integer(1, kNewestVersion) == 1) {
         const JsonNode springs = root["springs"];
         cloth.springs = read_springs(springs, particles, source);

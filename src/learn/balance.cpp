@@ -3,16 +3,17 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "learn/unknowns.h"
 
 namespace springtime {
 
 BalanceRows::BalanceRows(const Cloth& cloth, std::size_t count)
     : place_count(count),
-      kinds(static_cast<int>(learned_parameters(cloth).size())),
+      kinds(static_cast<int>(parameters_in(cloth, Element::spring).size())),
       unit(cloth.springs.spring_count() * kinds * count * 3),
+      bend_unit(cloth.bends.bend_count() * kBendSlots * count * 3),
       needed(cloth.particle_count() * count * 3),
       spring_seen(cloth.springs.spring_count() * count, 1),
+      bend_seen(cloth.bends.bend_count() * count, 1),
       free(cloth.particle_count() * count, 1)
 {
 }
@@ -22,19 +23,32 @@ NormalBlocks::NormalBlocks(const Cloth& cloth) : blocks_(cloth.particle_count())
     const Unknowns unknowns(cloth);
     unknown_count_ = unknowns.size();
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
-        for (const int end : {0, 1}) {
-            Block& block = blocks_[cloth.springs.ends[s][end]];
-            block.springs.push_back(static_cast<int>(s));
-            block.signs.push_back(end == 0 ? 1 : -1);
-            for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {
-                block.unknowns.push_back(static_cast<int>(unknowns.number(k, s)));
-            }
-        }
+        const auto [a, b] = cloth.springs.ends[s];
+        add_member(unknowns, Element::spring, s, a, 1);
+        add_member(unknowns, Element::spring, s, b, -1);
+    }
+    for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
+        const auto [a, middle, b] = cloth.bends.particles[i];
+        add_member(unknowns, Element::bend, i, a, 1);
+        add_member(unknowns, Element::bend, i, middle, -2);
+        add_member(unknowns, Element::bend, i, b, 1);
     }
     for (Block& block : blocks_) {
         const auto size = static_cast<Eigen::Index>(block.unknowns.size());
         block.matrix.setZero(size, size);
         block.right.setZero(size);
+    }
+}
+
+void NormalBlocks::add_member(const Unknowns& unknowns, Element type, std::size_t element,
+                              int particle, double share)
+{
+    Block& block = blocks_[particle];
+    auto& members = type == Element::spring ? block.springs : block.bends;
+    members.push_back({static_cast<int>(element), share});
+    for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {
+        if (unknowns.parameters()[k].kind->element != type) continue;
+        block.unknowns.push_back(static_cast<int>(unknowns.number(k, element)));
     }
 }
 
@@ -44,10 +58,15 @@ std::vector<int> NormalBlocks::usable(const Block& block, const BalancePair& row
     const std::size_t count = rows.one.place_count;
     std::vector<int> places;
     for (std::size_t i = 0; i < count; ++i) {
+        const auto all_seen = [&](const std::vector<Member>& members,
+                                  const std::vector<char>& element_seen) {
+            return std::all_of(members.begin(), members.end(), [&](const Member& member) {
+                return element_seen[member.element * count + i] != 0;
+            });
+        };
         const auto seen = [&](const BalanceRows& look) {
-            return look.free[particle * count + i] &&
-                   std::all_of(block.springs.begin(), block.springs.end(),
-                               [&](int s) { return look.spring_seen[s * count + i] != 0; });
+            return look.free[particle * count + i] && all_seen(block.springs, look.spring_seen) &&
+                   all_seen(block.bends, look.bend_seen);
         };
         if (seen(rows.one) && seen(rows.other)) places.push_back(static_cast<int>(i));
     }
@@ -67,16 +86,20 @@ void NormalBlocks::gather(const Block& block, const BalanceRows& rows, std::size
         }
     }
     Eigen::Index row = 0;
-    for (std::size_t n = 0; n < block.springs.size(); ++n) {
-        for (int k = 0; k < rows.kinds; ++k, ++row) {
-            const double* unit = rows.unit_of(block.springs[n], k);
-            for (std::size_t i = 0; i < places.size(); ++i) {
-                for (int axis = 0; axis < 3; ++axis) {
-                    to.unit(row, static_cast<Eigen::Index>(i * 3 + axis)) =
-                        block.signs[n] * unit[places[i] * 3 + axis];
-                }
+    const auto add_row = [&](const double* unit, double share) {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            for (int axis = 0; axis < 3; ++axis) {
+                to.unit(row, static_cast<Eigen::Index>(i * 3 + axis)) =
+                    share * unit[places[i] * 3 + axis];
             }
         }
+        ++row;
+    };
+    for (const auto& [spring, share] : block.springs) {
+        for (int k = 0; k < rows.kinds; ++k) add_row(rows.unit_of(spring, k), share);
+    }
+    for (const auto& [bend, share] : block.bends) {
+        for (int k = 0; k < kBendSlots; ++k) add_row(rows.bend_unit_of(bend, k), share);
     }
 }
 

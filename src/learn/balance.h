@@ -4,21 +4,25 @@
 #include <vector>
 
 #include "learn/bounded_system.h"
+#include "learn/unknowns.h"
+#include "physics/bend.h"
 #include "springtime/cloth.h"
 
 namespace springtime {
 
 // The force balance of the particles at a number of places in time: what one unit of each parameter
-// of each spring would exert, and what all springs together must exert. Places are frames of the
-// motion, or windows of it.
+// of each spring and bend would exert, and what all of them together must exert. Places are frames
+// of the motion, or windows of it.
 struct BalanceRows {
     BalanceRows(const Cloth& cloth, std::size_t place_count);
 
     std::size_t place_count;
     int kinds;                      // learned parameters of a spring
     std::vector<double> unit;       // [spring][kind][place][xyz] on the first end [N per parameter]
+    std::vector<double> bend_unit;  // [bend][kind][place][xyz] likewise; the kinds are kBendSlots
     std::vector<double> needed;     // [particle][place][xyz] [N]
     std::vector<char> spring_seen;  // [spring][place]: zero where landmarks are missing
+    std::vector<char> bend_seen;    // [bend][place] likewise
     std::vector<char> free;         // [particle][place]: zero for handles and missing landmarks
 
     double* unit_of(std::size_t spring, int kind)
@@ -29,6 +33,14 @@ struct BalanceRows {
     {
         return unit.data() + (spring * kinds + kind) * place_count * 3;
     }
+    double* bend_unit_of(std::size_t bend, int kind)
+    {
+        return bend_unit.data() + (bend * kBendSlots + kind) * place_count * 3;
+    }
+    const double* bend_unit_of(std::size_t bend, int kind) const
+    {
+        return bend_unit.data() + (bend * kBendSlots + kind) * place_count * 3;
+    }
 };
 
 // Two looks at the same places. Where their noise is independent, products of one with the other
@@ -38,8 +50,8 @@ struct BalancePair {
     const BalanceRows &one, &other;
 };
 
-// Normal equations of the balance, kept as one small dense block per particle: only the springs
-// that meet there take part. Unknowns (learn/unknowns.h) numbers the parameters.
+// Normal equations of the balance, kept as one small dense block per particle: only the springs and
+// bends that meet there take part. Unknowns (learn/unknowns.h) numbers the parameters.
 class NormalBlocks {
   public:
     explicit NormalBlocks(const Cloth& cloth);
@@ -71,10 +83,15 @@ class NormalBlocks {
     std::size_t unknown_count() const { return unknown_count_; }
 
   private:
+    // An element of a particle, and its force here per force on its first particle: -1 on the
+    // second end of a spring, -2 on the middle of a bend.
+    struct Member {
+        int element;
+        double share;
+    };
     struct Block {
-        std::vector<int> springs;   // that meet here
-        std::vector<double> signs;  // 1 where the particle is the first end, -1 where the second
-        std::vector<int> unknowns;
+        std::vector<Member> springs, bends;  // that meet here
+        std::vector<int> unknowns;           // of the springs, then of the bends
         Eigen::MatrixXd matrix;
         Eigen::VectorXd right;
         double squares = 0;
@@ -87,6 +104,8 @@ class NormalBlocks {
     };
     static void gather(const Block& block, const BalanceRows& rows, std::size_t particle,
                        const std::vector<int>& places, Gathered& to);
+    void add_member(const Unknowns& unknowns, Element type, std::size_t element, int particle,
+                    double share);
     static std::vector<int> usable(const Block& block, const BalancePair& rows,
                                    std::size_t particle);
 

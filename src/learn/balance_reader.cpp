@@ -107,8 +107,7 @@ std::vector<Piece> BalanceReader::pieces(const Scheme& scheme, std::size_t numbe
     const std::size_t margin =
         force ? 0 : window_margin(test_function(scheme), scheme.frame_step());
     const std::size_t hop = force ? 1 : scheme.hop();
-    const std::size_t place_bytes =
-        cloth_.springs.spring_count() * learned_parameters(cloth_).size() * 3 * sizeof(double);
+    const std::size_t place_bytes = Unknowns(cloth_).size() * 3 * sizeof(double);
     const std::size_t most_places = std::max<std::size_t>(1, kRowBytes / place_bytes);
     std::vector<Piece> result;
     for (std::size_t middle = margin; middle + margin < frames; middle += hop) {

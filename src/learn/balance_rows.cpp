@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "physics/bend.h"
 #include "physics/external.h"
 #include "physics/spring.h"
 #include "sim/forces.h"
@@ -53,6 +54,14 @@ std::size_t share_of(const Parameter& stiffness)
     return stiffness.in_range() ? 1 + stiffness.range : 0;
 }
 
+// Writes the forces of one unit of both parameters of a bend on its first particle.
+void store_bend_units(BalanceRows& rows, std::size_t bend, std::size_t place, const Vec3d& e,
+                      const Vec3d& rate)
+{
+    store(rows.bend_unit_of(bend, 0) + 3 * place, bend_force(e, {}, 1.0, 0.0));
+    store(rows.bend_unit_of(bend, 1) + 3 * place, bend_force({}, rate, 0.0, 1.0));
+}
+
 // The slot of the dashpot along the spring; the other dashpot is isotropic (physics/spring.h).
 constexpr std::size_t kAlongSlot = 1;
 
@@ -84,6 +93,28 @@ Tracks::Tracks(const Rollout& rollout)
     }
 }
 
+namespace {
+
+void add_bend_rows(const Cloth& cloth, const Rollout& rollout, int threads, BalanceRows& rows)
+{
+    const std::size_t particles = cloth.particle_count(), frames = rollout.frame_count;
+    parallel_for(static_cast<int>(cloth.bends.bend_count()), threads, [&](int i) {
+        const auto [a, m, b] = cloth.bends.particles[i];
+        for (std::size_t f = 0; f < frames; ++f) {
+            const auto difference = [&, a = a, m = m, b = b](const std::vector<float>& field) {
+                return second_difference(vector_at(field, f * particles + a),
+                                         vector_at(field, f * particles + m),
+                                         vector_at(field, f * particles + b));
+            };
+            const Vec3d e = difference(rollout.position), rate = difference(rollout.velocity);
+            rows.bend_seen[i * frames + f] = seen(e) && seen(rate);
+            if (rows.bend_seen[i * frames + f]) store_bend_units(rows, i, f, e, rate);
+        }
+    });
+}
+
+}  // namespace
+
 BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const Rollout& rollout,
                        int threads)
 {
@@ -114,6 +145,7 @@ BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const
             }
         }
     });
+    add_bend_rows(cloth, rollout, threads, rows);
     for (std::size_t f = 0; f < frames; ++f) {
         for (std::size_t p = 0; p < particles; ++p) {
             const Vec3d v = vector_at(rollout.velocity, f * particles + p);
@@ -137,6 +169,12 @@ std::size_t window_margin(const TestFunction& test, std::size_t frame_step)
 }
 
 namespace {
+
+// The first frame of a window from `first` that is chosen, counted from there.
+std::size_t first_chosen(const FrameChoice& choice, std::size_t first)
+{
+    return (choice.first + choice.step - first % choice.step) % choice.step;
+}
 
 // What the weak form sums of one spring, frame by frame: channels that share a weight lie together.
 class SpringSeries {
@@ -218,8 +256,7 @@ void SpringSeries::sum(const TestFunction& test, std::size_t middle, const Frame
     std::array<double, kSlopes> slope{};
     double weights = 0;
     const std::size_t first = middle - test.half_width;
-    const std::size_t skip = (choice.first + choice.step - first % choice.step) % choice.step;
-    for (std::size_t i = skip; i < test.value.size(); i += choice.step) {
+    for (std::size_t i = first_chosen(choice, first); i < test.value.size(); i += choice.step) {
         const double* channel = value_.data() + (first + i) * value_channels();
         for (std::size_t c = 0; c < value_channels(); ++c) value[c] += test.value[i] * channel[c];
         channel = later_.data() + (first + i) * kLater;
@@ -263,6 +300,36 @@ class GapSearch {
     std::vector<int> missing_;
 };
 
+// The rows of a bend, as those of springs: sum phi e, and sum phi e' = -sum phi' e.
+void add_weak_bend_rows(const Cloth& cloth, const Tracks& tracks,
+                        const std::vector<GapSearch>& gaps, const TestFunction& test,
+                        const std::vector<std::size_t>& middles, const FrameChoice& choice,
+                        double interval, int threads, BalanceRows& rows)
+{
+    const std::size_t margin = window_margin(test, choice.step);
+    const double scale = interval * double(choice.step);
+    parallel_for(static_cast<int>(cloth.bends.bend_count()), threads, [&](int i) {
+        const auto [a, m, b] = cloth.bends.particles[i];
+        for (std::size_t w = 0; w < middles.size(); ++w) {
+            const bool whole = gaps[a].whole(middles[w], margin) &&
+                               gaps[m].whole(middles[w], margin) &&
+                               gaps[b].whole(middles[w], margin);
+            rows.bend_seen[i * middles.size() + w] = whole;
+            if (!whole) continue;
+            const std::size_t first = middles[w] - test.half_width;
+            Vec3d value{}, slope{};
+            for (std::size_t n = first_chosen(choice, first); n < test.value.size();
+                 n += choice.step) {
+                const Vec3d e = second_difference(tracks.of(a)[first + n], tracks.of(m)[first + n],
+                                                  tracks.of(b)[first + n]);
+                value += test.value[n] * e;
+                slope += test.later_slope[n] * e;
+            }
+            store_bend_units(rows, i, w, scale * value, -scale * slope);
+        }
+    });
+}
+
 }  // namespace
 
 BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const Tracks& tracks,
@@ -287,6 +354,7 @@ BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const 
             }
         }
     });
+    add_weak_bend_rows(cloth, tracks, gaps, test, middles, choice, interval, threads, rows);
     const Vec3d pull = environment.gravity + environment.drag * environment.wind;
     const double scale = interval * double(choice.step);
     parallel_for(static_cast<int>(tracks.particle_count), threads, [&](int p) {
@@ -297,9 +365,8 @@ BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const 
             Vec3d sum{};
             // From the middle, so that a sum of phi'' that is not quite zero does not matter.
             const Vec3d origin = tracks.of(p)[middles[i]];
-            const std::size_t skip =
-                (choice.first + choice.step - first % choice.step) % choice.step;
-            for (std::size_t n = skip; n < test.value.size(); n += choice.step) {
+            for (std::size_t n = first_chosen(choice, first); n < test.value.size();
+                 n += choice.step) {
                 const double weight = test.second[n] - environment.drag * test.first[n];
                 sum += weight * (tracks.of(p)[first + n] - origin) - test.value[n] * pull;
             }

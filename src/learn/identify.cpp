@@ -367,7 +367,8 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
     for (std::size_t s = 0; s < reader_.cloth().springs.spring_count(); ++s) {
         bool any = false;
         for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
-            any = any || seen[unknowns_.number(k, s)];
+            const bool of_spring = unknowns_.parameters()[k].kind->element == Element::spring;
+            any = any || (of_spring && seen[unknowns_.number(k, s)]);
         }
         if (!any) result.unseen.push_back(static_cast<int>(s));
     }

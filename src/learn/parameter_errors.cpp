@@ -63,6 +63,14 @@ std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& tr
             "motion alone");
     }
     check_same_springs(cloth.springs, truth.springs);
+    const std::size_t our_bends = cloth.bends.bend_count();
+    const std::size_t their_bends = truth.bends.bend_count();
+    if (our_bends > 0 && their_bends > 0 && cloth.bends.particles != truth.bends.particles) {
+        throw Error(
+            "the cloth has {} bends, but the truth has {}, or they join other particles; compare "
+            "cloths of one grid",
+            our_bends, their_bends);
+    }
     std::vector<ParameterError> errors;
     for (const Parameter& ours : learned_parameters(cloth)) {
         for (const Parameter& theirs : learned_parameters(truth)) {

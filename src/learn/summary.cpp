@@ -62,8 +62,9 @@ std::string describe(const Identification& found)
     const int held = std::accumulate(found.held_count.begin(), found.held_count.end(), 0);
     if (held > 0) text += fmt::format("; {} parameters are held at zero", held);
     text += "\n";
-    const auto parameters = double(springs.spring_count() * found.held_count.size());
-    if (held > kManyHeld * parameters) {
+    std::size_t parameters = 0;
+    for (const auto& values : parameters_of(found.cloth)) parameters += values.size();
+    if (held > kManyHeld * double(parameters)) {
         text +=
             "warning: that many parameters at zero mean that such springs do not balance the "
             "forces of this motion; where particles lie between landmarks, a law with a knot at "

@@ -117,6 +117,26 @@ class MapMaker {
         add_directions("bend", parameter, bending, kind);
     }
 
+    // Every bend counts at its middle.
+    void add_bends(const std::vector<double>& parameter, const MapKind& kind)
+    {
+        const auto values = [&](bool straight, Direction direction) {
+            CornerMeans means(cloth_);
+            for (std::size_t i = 0; i < cloth_.bends.bend_count(); ++i) {
+                const auto [a, middle, b] = cloth_.bends.particles[i];
+                if ((cloth_.bends.family[i] == BendFamily::straight) != straight) continue;
+                if (straight && direction_of(cloth_, {a, b}) != direction) continue;
+                means.add(std::array{middle}, parameter[i]);
+            }
+            return means.values();
+        };
+        const auto warp = values(true, Direction::warp), weft = values(true, Direction::weft);
+        add("warp", warp, kind);
+        add("weft", weft, kind);
+        add("diagonal", values(false, Direction::any), kind);
+        add("straight", mean_of(warp, weft), kind);
+    }
+
     void add_elements()
     {
         const TriangleSet& triangles = cloth_.triangles;
@@ -231,6 +251,11 @@ std::vector<WeightMap> weight_maps(const Cloth& cloth, MapScale scale)
             if (parameter.is_damping() != damping) continue;
             maker.add_springs(values_of(cloth, parameter), map_kind(cloth, parameter));
         }
+    }
+    for (const Parameter& parameter : parameters_in(cloth, Element::bend)) {
+        const ParameterKind& kind = *parameter.kind;
+        maker.add_bends(values_of(cloth, parameter),
+                        {fmt::format("{}_", kind.name), "", std::string(kind.unit), ""});
     }
     maker.add_elements();
     return maker.take();
