@@ -64,10 +64,12 @@ LearnOptions learn_options(const Scale& scale, const Data& data, LearnMethod met
     LearnOptions options;
     options.method = method;
     options.grid = parse_grid(scale.grid);
-    options.stiffness_iterations = scale.stiffness_iterations;
-    options.damping_iterations = scale.damping_iterations;
-    options.rounds = 1;
-    if (data.camera) {
+    if (method == LearnMethod::gradient) {
+        options.stiffness_iterations = scale.stiffness_iterations;
+        options.damping_iterations = scale.damping_iterations;
+        options.rounds = 1;
+    }
+    if (data.camera && method == LearnMethod::gradient) {
         options.force_weight = options.impulse_weight = {0};
         options.position_weight = {1};
     }

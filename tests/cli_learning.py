@@ -20,6 +20,9 @@ class Learning:
     TRAIN = ["--grid", "8x8", "--stiffness-iterations", "30", "--damping-iterations", "15", "--batch",
              "4", "--clip-steps", "100", "--rounds", "2", "--quiet", "--method", "gradient"]
 
+    SHORT = ["--horizons", "0.2", "0.4", "--iterations", "6", "4", "--homogeneous-iterations", "10",
+             "--batch", "4"]
+
     def train(self, out, *more, code=0):
         return self.run_it("train", "m.h5", "--out", out, *self.TRAIN, *more, code=code)
 
@@ -79,10 +82,12 @@ class Learning:
         """On a grid of its own no springs balance the forces: the descent goes on from the best."""
         self.generate("m.h5", "--rollouts", "4", "--seconds", "1")
         told = json.loads(self.run_it(
-            "train", "m.h5", "--grid", "6x6", "--out", "run", "--rounds", "1", "--batch", "4",
-            "--stiffness-iterations", "6", "--damping-iterations", "4", "--clip-steps", "100",
-            "--quiet", "--json").stdout)
-        self.assertIn("on validation motion: linear", told["summary"])
+            "train", "m.h5", "--grid", "6x6", "--out", "run", *self.SHORT, "--quiet",
+            "--json").stdout)
+        self.assertEqual(list(told["steps"]), ["homogeneous, published law", "homogeneous, lean law",
+                                               "per spring, lean law"])
+        for word in ("linear answer", "the first shape follows", "kept"):
+            self.assertIn(word, told["summary"])
         self.assertLess(told["homogeneous_validation_rmse"], told["linear_validation_rmse"])
         # On motion that nothing was learned from. The linear answer is four times worse than this.
         self.generate("unseen.h5", "--rollouts", "4", "--seconds", "1", "--seed", "9")
@@ -98,6 +103,8 @@ class Learning:
         for arguments, message in (
             (["--freeze", "damping"], "add --method gradient"),
             (["--stiffness-start", "50"], "add --method gradient"),
+            (["--rounds", "2"], "add --method gradient"),
+            (["--horizons", "0.5"], "--horizons has 1 numbers and --iterations 0"),
             (["--method", "guess"], "guess"),
             (["--form", "weak", "--window", "9", "--grid", "8x8"], "window"),
         ):
@@ -165,7 +172,7 @@ class Learning:
         process.send_signal(signal.SIGINT)
         stderr = process.communicate()[1]
         self.assertEqual(process.returncode, 1, stderr)
-        self.assertRegex(stderr, r"interrupted after \d+ of 660 iterations; springtime train --resume")
+        self.assertRegex(stderr, r"interrupted after \d+ of 660 iterations of: train; springtime train --resume")
         self.run_it("train", "--resume", "parts", "--quiet")
         self.assertTrue(filecmp.cmp(self.folder / "whole/cloth.json", self.folder / "parts/cloth.json",
                                     shallow=False))
@@ -212,7 +219,8 @@ class Learning:
         for arguments, message in (
             (["train"], "no motion file; give one, or --resume FOLDER"),
             (["train", "none.h5"], "none.h5"),
-            (["train", "m.h5", "--clip-steps", "10"], "--clip-steps"),
+            (["train", "m.h5", "--method", "gradient", "--clip-steps", "10"], "--clip-steps"),
+            (["train", "m.h5", "--start-share", "2"], "--start-share"),
             (["train", "m.h5", "--passes", "triple"], "triple"),
             (["train", "m.h5", "--method", "gradient", "--clip-steps", "9999"], "clips"),
             (["train", "m.h5", "--validation-share", "2"], "validation"),
@@ -264,9 +272,10 @@ class Learning:
         told = self.run_it("train", "m.h5", "--out", "run", "--method", "gradient", *short)
         self.assertIn("position loss", told.stderr)
         # Gaps everywhere leave no window whole: the default then learns by gradient, and says why.
-        told = self.run_it("train", "m.h5", "--out", "auto", *short)
+        told = self.run_it("train", "m.h5", "--out", "auto", "--grid", "8x8", *self.SHORT)
         self.assertIn("not solved linearly, so learned by gradient alone", told.stdout)
-        told = self.run_it("train", "m.h5", "--out", "x", "--method", "linear", *short, code=2)
+        told = self.run_it("train", "m.h5", "--out", "x", "--method", "linear", "--grid", "8x8",
+                           code=2)
         self.assertIn("no window in which all neighbours of a particle are seen", told.stderr)
 
     def test_frames_per_second(self):
@@ -344,7 +353,8 @@ class Learning:
     def test_captured_motion_is_learned_and_run(self):
         """One take with noise, gaps (of held points too) and steps that are too long for the springs."""
         self.filmed("take.h5", "--noise", "0.001", "--gaps", "0.05", "--gap-seconds", "0.1")
-        few = ["--stiffness-iterations", "2", "--damping-iterations", "2", "--batch", "4"]
+        few = ["--horizons", "0.3", "--iterations", "4", "--homogeneous-iterations", "20", "--batch",
+               "8"]
         told = self.run_it("train", "take.h5", "--out", "run", *few)
         self.assertIn("3 segments of about 0.667 s", told.stderr)
         self.assertRegex(told.stderr, "to [^ ]+ m with 6 x 6 .* to [^ ]+ m with 11 x 11")
@@ -406,7 +416,8 @@ class Learning:
                     "--mass", "0.03", "--drag", "2", "--fps", "30", "--driven", "corner-nw",
                     "--driven", "corner-ne", "--raw-handles", "--trust", "--out", "take.h5",
                     "--quiet")
-        few = ["--stiffness-iterations", "2", "--damping-iterations", "2", "--batch", "4"]
+        few = ["--horizons", "0.3", "--iterations", "4", "--homogeneous-iterations", "20", "--batch",
+               "8"]
         told = self.run_it("train", "take.h5", "--out", "run", *few)
         found = re.search(r"to ([^ ]+) m with 4 x 4 .* to ([^ ]+) m with 7 x 7: so the surrogate "
                           r"has 7 x 7", told.stderr)

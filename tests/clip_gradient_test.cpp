@@ -49,22 +49,23 @@ TEST(ClipGradient, OfABackendTakesThePlaceOfTapes)
     const TrainOptions options = quick_options(6, 6, {});
     const TrainingSet set(patchwork_motion(), options);
     const int stride = set.motion.header.stride;
+    const std::vector<Rollout> clips = set.reader.read(std::vector<Clip>{{0, 0}, {1, 20}, {2, 40}});
     const ParameterValues parameters = parameters_of(patchwork());
     const LossWeights weights{.force = 1, .impulse = 10, .position = 3};
     for (const Substeps& substeps : {Substeps{1}, Substeps{2}, Substeps{}}) {
         BatchGradient tapes(set.surrogate, set.step, stride, 1, substeps);
         BatchGradient device(set.surrogate, set.step, stride, 1, substeps);
         device.use(std::make_unique<TapeBackend>(set.surrogate, set.step, stride));
-        const auto expected = tapes.run(set.validation, parameters, weights, true);
-        const auto found = device.run(set.validation, parameters, weights, true);
+        const auto expected = tapes.run(clips, parameters, weights, true);
+        const auto found = device.run(clips, parameters, weights, true);
         EXPECT_EQ(found.loss.force, expected.loss.force);
         EXPECT_EQ(found.loss.impulse, expected.loss.impulse);
         EXPECT_EQ(found.loss.position, expected.loss.position);
         // The sum of the means instead of the mean of the sums.
         EXPECT_NEAR(found.loss.total, expected.loss.total, 1e-12 * expected.loss.total);
         EXPECT_EQ(found.gradient.kinds, expected.gradient.kinds);
-        EXPECT_EQ(device.motion_rmse(set.validation, parameters),
-                  tapes.motion_rmse(set.validation, parameters));
+        EXPECT_EQ(device.motion_rmse(clips, parameters),
+                  tapes.motion_rmse(clips, parameters));
     }
 }
 

@@ -101,10 +101,9 @@ TEST(Handkerchief, StiffnessIsFoundOverFourDecades)
         const Motion motion = cut_into_segments(take, segment_count(take));
         const TrainOptions options = options_for(motion);
         const TrainingSet set(motion, options);
-        BatchGradient gradient(set.surrogate, set.step, motion.header.stride, 2, set.substeps);
-        const Cloth start = start_of(set, gradient);
-        const double error = gradient.motion_rmse(set.validation, parameters_of(start));
-        const double best = gradient.motion_rmse(set.validation, parameters_of(truth));
+        const Cloth start = start_of(set);
+        const double error = set.validation_error(start).mean;
+        const double best = set.validation_error(truth).mean;
         if (k <= 100) {
             EXPECT_LE(std::abs(std::log10(start.springs.stiffness[0] / k)), 0.51) << k;
         }

@@ -51,8 +51,9 @@ void expect_same(const TrainState& a, const TrainState& b)
     EXPECT_EQ(a.best_iteration, b.best_iteration);
     EXPECT_EQ(bits_of({a.stiffness_scale, a.damping_scale, a.best_validation.value_or(-1)}),
               bits_of({b.stiffness_scale, b.damping_scale, b.best_validation.value_or(-1)}));
-    for (const auto array :
-         {&TrainState::parameters, &TrainState::mean, &TrainState::square, &TrainState::best}) {
+    for (const auto array : {&TrainState::parameters, &TrainState::mean, &TrainState::square,
+                             &TrainState::best, &TrainState::level_mean, &TrainState::level_square,
+                             &TrainState::average}) {
         ASSERT_EQ((a.*array).size(), (b.*array).size());
         for (std::size_t kind = 0; kind < (a.*array).size(); ++kind) {
             EXPECT_EQ(bits_of((a.*array)[kind]), bits_of((b.*array)[kind]));
@@ -78,7 +79,7 @@ std::uint64_t fnv1a(const std::string& bytes)
 // A whole file around any content, sound or not.
 std::string checkpoint_around(const std::string& content)
 {
-    return "springtime-state" + word(3) + word(content.size()) + word(fnv1a(content)) + content;
+    return "springtime-state" + word(4) + word(content.size()) + word(fnv1a(content)) + content;
 }
 
 struct Folder : testing::Test {
@@ -208,7 +209,8 @@ TEST_F(RunFolderLog, HasOneLineOfJsonPerIteration)
     EXPECT_EQ(
         bytes_of(log),
         R"({"iteration":0,"round":1,"pass":2,"loss":{"total":17.0,"force":0.5,"impulse":0.25,)"
-        R"("position":0.125,"negativity":0.3333333333333333},"gradient_norm":3.5,)"
+        R"("position":0.125,"trajectory":0.0,"negativity":0.3333333333333333},)"
+        R"("gradient_norm":3.5,)"
         R"("stiffness":{"min":-0.5,"max":80.0},"damping":{"min":0.0625,"max":2.0},)"
         R"("validation_rmse":null,"seconds":1.5})"
         "\n");
@@ -330,6 +332,16 @@ TEST_F(RunFolderCheckpoint, OfNoSpringsComesBack)
     expect_same(read(), none);
 }
 
+TEST_F(RunFolderCheckpoint, OfADescentOnTrajectoriesComesBack)
+{
+    TrainState state = small_state(3);
+    state.level_mean = {{1.0 / 3}, {}};  // one family, and none
+    state.level_square = {{1e-30}, {}};
+    state.average = state.mean;
+    run.write_checkpoint(state);
+    expect_same(read(), state);
+}
+
 TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
 {
     TrainState state;
@@ -341,9 +353,9 @@ TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
     double value = 1;
     // Two parameters: one of one element, the other of two.
     std::string content = word(258) + word(5) + word(0x3ff0000000000000) +
-                          word(0xc000000000000000) + word(0x3fe0000000000000) + word(2) + word(1) +
-                          word(2);
+                          word(0xc000000000000000) + word(0x3fe0000000000000);
     for (auto* array : {&state.parameters, &state.mean, &state.square, &state.best}) {
+        content += word(2) + word(1) + word(2);
         for (const int count : {1, 2}) {
             auto& values = array->emplace_back();
             for (int i = 0; i < count; ++i, value *= 3) {
@@ -352,6 +364,7 @@ TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
             }
         }
     }
+    for (int field = 0; field < 3; ++field) content += word(0);  // of trajectories
     run.write_checkpoint(state);
     EXPECT_EQ(bytes_of(a), checkpoint_around(content));
 }
@@ -414,8 +427,8 @@ TEST_F(RunFolderCheckpoint, DamagedInAnyByteFallsBackToTheOneBefore)
     run.write_checkpoint(small_state(1));
     run.write_checkpoint(small_state(2));
     const std::string whole = bytes_of(b);
-    // Two parameters of two springs: six words, two counts, four arrays of 2 x 2.
-    ASSERT_EQ(whole.size(), kHeaderBytes + 6 * kWord + 2 * kWord + 4 * 2 * 2 * kWord);
+    // Five words; four fields of two parameters of two springs; three fields without any.
+    ASSERT_EQ(whole.size(), kHeaderBytes + (5 + 4 * (1 + 2 + 4) + 3) * kWord);
     for (std::size_t i = 0; i < whole.size(); ++i) {
         for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
             std::string damaged = whole;
@@ -467,6 +480,52 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheFile)
         {whole.substr(0, kHeaderBytes) + flipped,
          fmt::format("the checksum is {:016x}, but the header announces {:016x}", fnv1a(flipped),
                      fnv1a(content))},
+    };
+    for (const auto& [bytes, fault] : cases) {
+        write_bytes(b, bytes);
+        expect_same(read(), small_state(1));
+        EXPECT_EQ(remarks, std::vector{b.string() + ": " + fault +
+                                       "; checkpoint-a.bin of iteration 1 is used instead"});
+    }
+    fs::remove(b);
+    fs::create_directory(b);
+    expect_same(read(), small_state(1));
+    EXPECT_EQ(
+        remarks,
+        std::vector{b.string() +
+                    ": is not a plain file; checkpoint-a.bin of iteration 1 is used instead"});
+}
+
+// A right checksum around contents that no run could have written.
+TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
+{
+    run.write_checkpoint(small_state(1));
+    run.write_checkpoint(small_state(2));
+    const std::string content = bytes_of(b).substr(kHeaderBytes);
+    const auto with = [&](std::size_t place, std::uint64_t value) {
+        return std::string(content).replace(place * kWord, kWord, word(value));
+    };
+    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    const std::uint64_t huge = ~std::uint64_t(0);
+    // Words: iteration, best iteration, three scalars; then for each of parameters, mean, square and
+    // best 2 parameters, 2 values of each, and the values; and three fields without any.
+    const std::string cases[][2] = {
+        {"", "0 bytes after the header, but a state has 96 or more, in words of 8"},
+        {content.substr(0, 95),
+         "95 bytes after the header, but a state has 96 or more, in words "
+         "of 8"},
+        {content + "x", "289 bytes after the header, but a state has 96 or more, in words of 8"},
+        {with(0, huge), "iteration is 18446744073709551615, more than any run has"},
+        {with(1, 1ull << 31), "best_iteration is 2147483648, more than any run has"},
+        {with(1, 3), "best_iteration 3 is not between 0 and iteration 2"},
+        {with(3, bits(Limits::infinity())), "damping_scale is inf"},
+        {with(5, huge), "18446744073709551615 arrays of parameters, but only 30 words follow"},
+        {content.substr(0, 40) + std::string(7 * kWord, 0), "parameters is empty"},
+        {content.substr(0, content.size() - kWord), "average is missing"},
+        {with(6, huge), "18446744073709551615 values of parameters 0, but only 29 words follow"},
+        {content + word(0), "1 words too many"},
+        {with(9, bits(Limits::quiet_NaN())), "parameters of parameter 0 is nan for element 1"},
+        {with(31, bits(-Limits::infinity())), "best of parameter 1 is -inf for element 0"},
     };
     for (const auto& [bytes, fault] : cases) {
         write_bytes(b, bytes);

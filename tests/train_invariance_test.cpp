@@ -202,8 +202,9 @@ TEST(Train, SlowPassesAskForTheEndsOfRolloutsOnly)
     TrainOptions options = quick_options(6, 6, dual_pass(6, 1, {}));
     options.passes.pop_back();
     train(motion, options, nullptr, {});
-    // 16 clips are for the start; then 0.6 s are 60 frames, or three clips of 20.
-    const std::set<std::size_t> slow(asked.begin() + 6 + 16, asked.end());
+    // One rollout validates, and 32 clips are for the start; then 0.6 s are 60 frames, or three clips
+    // of 20.
+    const std::set<std::size_t> slow(asked.begin() + 1 + 32, asked.end());
     EXPECT_EQ(slow, (std::set<std::size_t>{60, 80, 100}));
 }
 

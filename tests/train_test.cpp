@@ -617,7 +617,7 @@ TEST(Train, RefusesOptionsThatMakeNoSense)
     expect_refused("damping_start", "0", [](Options& o) { o.damping_start = 0; });
     expect_refused("slow_seconds", "-1", [](Options& o) { o.slow_seconds = -1; });
     expect_refused("validate_every", "0", [](Options& o) { o.validate_every = 0; });
-    expect_refused("validation_clips", "0", [](Options& o) { o.validation_clips = 0; });
+    expect_refused("validation_rollouts", "0", [](Options& o) { o.validation_rollouts = 0; });
 }
 
 }  // namespace

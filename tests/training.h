@@ -50,7 +50,6 @@ inline TrainOptions quick_options(int rows, int cols, std::vector<TrainPass> pas
     options.clip_steps = 100;
     options.slow_seconds = 0.6;
     options.validation_share = 0.1;
-    options.validation_clips = 6;
     options.threads = 2;
     return options;
 }
@@ -69,10 +68,10 @@ inline TrainHooks write_to(Diary& diary)
     return hooks;
 }
 
-inline Cloth start_of(const TrainingSet& set, BatchGradient& gradient)
+inline Cloth start_of(const TrainingSet& set)
 {
     const Progress none;
-    return homogeneous_start(set, gradient, Stage(none, "start"));
+    return homogeneous_start(set, Stage(none, "start"));
 }
 
 // Says no when that many reports have come.

@@ -120,6 +120,10 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
                "Share of the clips that start with their rollout; the others start at any frame");
     follow.add("--smoothing", flags.learn.smoothing,
                "How often the gradient is smoothed over neighbouring springs");
+    follow.add("--masses", flags.masses,
+               "learn: a mass for every particle as well; keep: those of the sheet; auto: learn for "
+               "simulated motion, unless a law is given")
+        .one_of({"auto", "learn", "keep"});
     follow.add("--loss", flags.loss, "distance: mean of distances; squares: of their squares")
         .one_of({"distance", "squares"});
     follow.add("--outlier-width", flags.learn.width,
@@ -221,6 +225,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
     options.law = law_from(flags);
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
+    if (flags.masses != "auto") options.masses = flags.masses == "learn";
     options.form = flags.form == "force"  ? BalanceForm::force
                    : flags.form == "weak" ? BalanceForm::weak
                                           : BalanceForm::automatic;

@@ -18,7 +18,7 @@ struct TrainFlags {
     double stiffness_start = 0, damping_start = 0;
     std::vector<double> horizons;
     std::vector<double> iterations;
-    std::string loss = "distance";
+    std::string loss = "distance", masses = "auto";
     std::string law = "auto";
     SpringLaw terms;  // beyond those of the law
     bool log_parameters = false, plain_parameters = false;

@@ -53,14 +53,16 @@ struct DescentOptions {
     std::vector<Horizon> horizons;
     int batch = 32;              // clips per iteration
     double start_share = 0.5;    // of the clips, that start with their rollout; others anywhere
-    double rate = 0.05;          // of the logarithms; falls like a cosine
+    double rate = 0.1;           // of the logarithms; falls like a cosine
     double level_rate = 2;       // of the levels of families, times the rate
+    // Rows and columns are as stiff in compression as in tension.
+    bool lean = false;
     bool deviate = true;         // every element has its own value; otherwise one per family
     // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings say
     // more about a neighbourhood than about a spring.
-    int smoothing = 4;
+    int smoothing = 6;
     double gradient_limit = 2;   // of the median over the clips
-    double averaging = 0.98;     // decay of the running mean of the logarithms
+    double averaging = 0.95;     // decay of the running mean of the logarithms
     int validate_every = 24;     // iterations
     bool masses = false;         // every particle has its own mass, too; their sum stays
     bool squares = false;        // the loss is the mean of squares instead of that of distances
@@ -77,7 +79,8 @@ struct LearnOptions {
     std::optional<Grid> grid{};
     // Absent: all, but those across two cells where the law has quadratic bending.
     std::optional<std::vector<SpringFamily>> families{};
-    // Absent: the full law, after the published one, for trajectories; otherwise the published one.
+    // Absent: for trajectories the published law first, then the parts of the full law that pay
+    // (docs/learning.md); otherwise the published law.
     std::optional<SpringLaw> law{};
     // The linear method (see IdentifyOptions).
     BalanceForm form = BalanceForm::automatic;
@@ -89,6 +92,9 @@ struct LearnOptions {
     std::optional<int> homogeneous_iterations{};
     std::optional<double> rate{}, start_share{}, width{};
     std::optional<int> smoothing{};
+    // A mass for every particle, in the last step. Absent: for simulated motion, if the law is
+    // absent as well.
+    std::optional<bool> masses{};
     bool squares = false;
     // The published descent (see TrainOptions).
     std::optional<LearnPasses> passes{};

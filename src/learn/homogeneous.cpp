@@ -102,10 +102,8 @@ Cloth homogeneous_start(const TrainingSet& set, const Stage& stage)
 DescentOptions homogeneous_descent(const MotionHeader&, std::uint64_t seed)
 {
     DescentOptions options;
-    options.horizons = {{60, 1}};
+    options.horizons = {{40, 0.5}, {20, 1}};
     options.deviate = false;
-    options.rate = 0.05;
-    options.averaging = 0.9;
     options.validate_every = 20;
     options.seed = seed;
     return options;

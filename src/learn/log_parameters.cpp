@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "learn/adam.h"
 
@@ -12,23 +11,13 @@ namespace springtime {
 namespace {
 
 // Largest k dt^2/m of springs and bends, and b dt/m of all dashpots, at which descents on chaotic
-// motion kept within stable steps (a fifth of what a grid of equal springs stands).
-constexpr double kStiffest = 0.08, kStiffestBend = 0.005, kToughest = 0.03;
+// motion kept within stable steps (a third of what a grid of equal springs stands).
+constexpr double kStiffest = 0.12, kStiffestBend = 0.005, kToughest = 0.03;
 
 double largest(const Parameter& parameter, double dt)
 {
     if (parameter.is_damping()) return kToughest / dt;
     return (parameter.kind->element == Element::bend ? kStiffestBend : kStiffest) / (dt * dt);
-}
-
-// What zeros begin with, of the mean stiffness or damping of the springs.
-constexpr double kSmall = 0.01;
-
-double mean_of_values(const std::vector<double>& values)
-{
-    return values.empty() ? 0
-                          : std::accumulate(values.begin(), values.end(), 0.0) /
-                                double(values.size());
 }
 
 // The particles of a spring, or of a bend.
@@ -108,6 +97,9 @@ void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
 LogParameters::LogParameters(const Cloth& cloth, double dt, bool masses)
     : parameters_(learned_parameters(cloth)), masses_(masses)
 {
+    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
+        if (cloth.springs.family[s] == SpringFamily::structural) straight_.push_back(s);
+    }
     for (const Parameter& parameter : parameters_) {
         families_.push_back(families_of(cloth, parameter.kind->element));
         neighbours_.push_back(neighbours_of(cloth, parameter.kind->element));
@@ -132,13 +124,10 @@ LogParameters::LogParameters(const Cloth& cloth, double dt, bool masses)
 
 TrainState LogParameters::start_from(const Cloth& cloth) const
 {
-    const double stiffness = mean_of_values(cloth.springs.stiffness);
-    const double damping = mean_of_values(cloth.springs.damping);
     TrainState state;
     state.parameters = parameters_of(cloth);
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
-        const double least = kSmall * (parameters_[k].is_damping() ? damping : stiffness);
-        for (double& value : state.parameters[k]) value = std::log(value > 0 ? value : least);
+        for (double& value : state.parameters[k]) value = value > 0 ? std::log(value) : kLogOfZero;
         cut_off(k, state.parameters[k]);
         state.mean.emplace_back(bounds_[k].size());
         state.level_mean.emplace_back(families_[k].size());
@@ -156,9 +145,30 @@ TrainState LogParameters::start_from(const Cloth& cloth) const
     return state;
 }
 
-void LogParameters::descend(TrainState& state, const ParameterValues& gradient,
+// Springs of rows and columns have one stiffness for all ranges: its gradient is the sum of all.
+void LogParameters::tie(ParameterValues& gradient) const
+{
+    for (std::size_t k = 1; k < parameters_.size(); ++k) {
+        if (!parameters_[k].in_range()) continue;
+        for (const std::size_t s : straight_) {
+            gradient[0][s] += gradient[k][s];
+            gradient[k][s] = 0;
+        }
+    }
+}
+
+void LogParameters::follow_ties(ParameterValues& logs) const
+{
+    for (std::size_t k = 1; k < parameters_.size(); ++k) {
+        if (!parameters_[k].in_range()) continue;
+        for (const std::size_t s : straight_) logs[k][s] = logs[0][s];
+    }
+}
+
+void LogParameters::descend(TrainState& state, ParameterValues gradient,
                             const DescentOptions& options, double rate, int step) const
 {
+    if (options.lean) tie(gradient);
     constexpr double kSquareDecay = 0.97;  // horizons grow and gradients with them: forget quickly
     for (std::size_t k = 0; k < state.parameters.size(); ++k) {
         std::vector<double>& logs = state.parameters[k];
@@ -180,6 +190,7 @@ void LogParameters::descend(TrainState& state, const ParameterValues& gradient,
         }
         cut_off(k, logs);
     }
+    if (options.lean) follow_ties(state.parameters);
 }
 
 void LogParameters::cut_off(std::size_t parameter, std::vector<double>& logs) const
@@ -192,7 +203,7 @@ void LogParameters::cut_off(std::size_t parameter, std::vector<double>& logs) co
 ParameterValues exponentials(ParameterValues logs)
 {
     for (std::vector<double>& kind : logs) {
-        for (double& value : kind) value = std::exp(value);
+        for (double& value : kind) value = value > kLogOfZero / 2 ? std::exp(value) : 0;
     }
     return logs;
 }

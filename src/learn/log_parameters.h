@@ -25,25 +25,31 @@ class LogParameters {
     // Bounds hold for steps of `dt` and the lighter end of every element.
     LogParameters(const Cloth& cloth, double dt, bool masses);
 
-    // The first state of a descent. Parameters that are zero have no logarithm and begin with a small
-    // share of the mean stiffness or damping of the springs.
+    // The first state of a descent. Parameters that are zero stay zero.
     TrainState start_from(const Cloth& cloth) const;
 
     // One step of Adam along the gradient by the logarithms; `step` counts from 1. Without
     // deviations all elements of a family move together.
-    void descend(TrainState& state, const ParameterValues& gradient, const DescentOptions& options,
+    void descend(TrainState& state, ParameterValues gradient, const DescentOptions& options,
                  double rate, int step) const;
 
   private:
     void cut_off(std::size_t parameter, std::vector<double>& logs) const;
+    void tie(ParameterValues& gradient) const;
+    void follow_ties(ParameterValues& logs) const;
 
     std::vector<Parameter> parameters_;
     std::vector<std::vector<ElementFamily>> families_;  // by parameter
     std::vector<ElementNeighbours> neighbours_;         // by parameter
     ParameterValues lowest_, bounds_;                   // of the logarithms
     bool masses_;
+    std::vector<std::size_t> straight_;  // structural springs, whose ranges are tied where it is lean
 };
 
+// What stands for the logarithm of zero: e^-100 is less than any parameter.
+inline constexpr double kLogOfZero = -100;
+
+// The values of logarithms, zero again where these were of zero.
 ParameterValues exponentials(ParameterValues logs);
 
 // Gives a cloth the values of its learned parameters and, if there is one more array, of its masses.

@@ -141,14 +141,30 @@ void check_learn(const LearnOptions& options, const Motion& motion)
                     weights->size());
     }
     if (options.method == LearnMethod::gradient) return;
-    const char* field = options.freeze            ? "freeze"
-                        : options.stiffness_start ? "stiffness_start"
-                        : options.damping_start   ? "damping_start"
-                                                  : nullptr;
-    if (!field) return;
-    throw Error(Field{field},
-                "learn: what begins with given or frozen values does not solve for them; add "
-                "`method` gradient");
+    const std::pair<const char*, bool> of_another[] = {
+        {"freeze", options.freeze.has_value()},
+        {"stiffness_start", options.stiffness_start.has_value()},
+        {"damping_start", options.damping_start.has_value()},
+        {"passes", options.passes.has_value()},
+        {"rounds", options.rounds.has_value()},
+        {"stiffness_iterations", options.stiffness_iterations.has_value()},
+        {"damping_iterations", options.damping_iterations.has_value()},
+        {"clip_steps", options.clip_steps.has_value()},
+        {"patience", options.patience.has_value()},
+        {"stiffness_rate", options.stiffness_rate.has_value()},
+        {"damping_rate", options.damping_rate.has_value()},
+        {"logarithmic", options.logarithmic.has_value()},
+        {"force_weight", !options.force_weight.empty()},
+        {"impulse_weight", !options.impulse_weight.empty()},
+        {"position_weight", !options.position_weight.empty()},
+        {"negative_weight", !options.negative_weight.empty()}};
+    for (const auto& [field, given] : of_another) {
+        if (!given) continue;
+        throw Error(Field{field},
+                    "learn: {} belongs to the descent as published; add `method` gradient, or leave "
+                    "it out",
+                    field);
+    }
 }
 
 TrainOptions train_options(const LearnOptions& options, const Motion& motion)

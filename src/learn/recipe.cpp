@@ -302,9 +302,11 @@ Cloth Recipe::start_of(const StepPlan& plan) const
     const LearnStep& before = learned_.steps.back();
     if (plan.descent.deviate && learned_.linear_rmse &&
         *learned_.linear_rmse < before.error.mean) {
-        return with_law(learned_.linear->cloth, plan.law, options_.families.has_value());
+        return with_law(learned_.linear->cloth, plan.law, plan.descent.lean,
+                        options_.families.has_value());
     }
-    return with_law(before.cloth, plan.law, options_.families.has_value());
+    return with_law(before.cloth, plan.law, plan.descent.lean,
+                        options_.families.has_value());
 }
 
 void Recipe::run_step(const StepPlan& plan, int first_iteration)

@@ -11,7 +11,7 @@ namespace {
 // What the parameters of a richer law begin with, of the mean stiffness or damping of structural
 // springs. Found on the finite-element benchmark; from ten times as much a short descent does not come
 // back.
-constexpr double kIsotropicStart = 0.3, kBendStart = 1e-4, kBendDampingStart = 0.02;
+constexpr double kIsotropicStart = 0.3, kBendStart = 3e-4, kBendDampingStart = 0.02;
 
 // Takes the springs of a family away.
 void drop(SpringSet& springs, SpringFamily family)
@@ -97,7 +97,8 @@ std::optional<std::size_t> simplest_good(const std::vector<ValidationError>& err
 std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHeader& header)
 {
     const SpringLaw published, law = options.law.value_or(law_named("full"));
-    const std::string name = name_of(law);
+    const bool lean = !options.law;
+    const std::string name = lean ? "lean law" : name_of(law);
     DescentOptions homogeneous = homogeneous_descent(header, options.seed);
     if (options.homogeneous_iterations) {
         homogeneous.horizons[0].iterations = *options.homogeneous_iterations;
@@ -106,23 +107,24 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     homogeneous.squares = options.squares;
     homogeneous.width = options.width;
     homogeneous.validate_every = options.validate_every.value_or(homogeneous.validate_every);
+    homogeneous.rate = options.rate.value_or(homogeneous.rate);
     DescentOptions detailed = homogeneous;
     detailed.deviate = true;
     detailed.horizons = options.horizons;
-    if (detailed.horizons.empty()) detailed.horizons = {{144, 1}};
+    if (detailed.horizons.empty()) detailed.horizons = {{40, 0.5}, {40, 1}, {50, 2}};
     detailed.batch = options.batch;
-    detailed.rate = options.rate.value_or(0.05);
-    detailed.averaging = 0.98;
     detailed.smoothing = options.smoothing.value_or(detailed.smoothing);
-    detailed.validate_every = options.validate_every.value_or(24);
+    detailed.validate_every = options.validate_every.value_or(DescentOptions{}.validate_every);
+    detailed.masses = options.masses.value_or(lean && !header.captured);
     detailed.seed = options.seed + 1;
     std::vector<StepPlan> steps{{"homogeneous, published law", published, homogeneous}};
+    homogeneous.lean = detailed.lean = lean;
     if (name != "published law") steps.push_back({"homogeneous, " + name, law, homogeneous});
     steps.push_back({"per spring, " + name, law, detailed});
     return steps;
 }
 
-Cloth with_law(Cloth cloth, const SpringLaw& law, bool keep_families)
+Cloth with_law(Cloth cloth, const SpringLaw& law, bool lean, bool keep_families)
 {
     const std::vector<Parameter> parameters = learned_parameters(cloth);
     const bool published = std::all_of(parameters.begin(), parameters.end(), [](const Parameter& p) {
@@ -132,14 +134,19 @@ Cloth with_law(Cloth cloth, const SpringLaw& law, bool keep_families)
     cloth.errors.reset();
     const double stiffness = family_mean(cloth, cloth.springs.stiffness);
     const double damping = family_mean(cloth, cloth.springs.damping);
-    if (law.bends && !keep_families) drop(cloth.springs, SpringFamily::bending);
+    if (law.bends && lean && !keep_families) drop(cloth.springs, SpringFamily::bending);
     set_law(cloth, law);
     const auto fill = [](std::vector<double>& values, double value) {
         std::fill(values.begin(), values.end(), value);
     };
     fill(cloth.springs.isotropic_damping, kIsotropicStart * damping);
     fill(cloth.bends.stiffness, kBendStart * stiffness);
-    fill(cloth.bends.damping, kBendDampingStart * damping);
+    fill(cloth.bends.damping, lean ? 0 : kBendDampingStart * damping);
+    for (std::size_t s = 0; lean && s < cloth.springs.isotropic_damping.size(); ++s) {
+        if (cloth.springs.family[s] != SpringFamily::structural) {
+            cloth.springs.isotropic_damping[s] = 0;
+        }
+    }
     return cloth;
 }
 
