@@ -81,3 +81,26 @@ class Exporting:
         self.assertRegex(result.stdout, r"damping_\w+ +6 +6 +N s/m|stretch.warp")
         self.assertTrue((self.folder / "run/cloth.ply").is_file())
         self.assertTrue((self.folder / "run/cloth.ply.ranges.json").is_file())
+
+    def test_a_rope_goes_through_all_verbs(self):
+        rope = ["--grid", "1x12", "--length", "1", "--width", "0.02", "--mass", "0.1", "--stiffness",
+                "20", "--damping", "0.02", "--anchor-size", "1", "--seconds", "1", "--stride", "20",
+                "--quiet"]
+        self.run_it("generate", *rope, "--rollouts", "8", "--out", "rope.h5")
+        self.run_it("generate", *rope, "--rollouts", "2", "--seed", "99", "--out", "unseen.h5")
+        self.run_it("train", "rope.h5", "--grid", "1x12", "--method", "linear", "--out", "run",
+                    "--quiet")
+        result = self.run_it("evaluate", "run/cloth.json", "unseen.h5", "--out", "found.json",
+                             "--quiet", "--json")
+        found = json.loads(result.stdout)
+        self.assertGreater(found["times_better"]["static"], 50)
+        self.assertTrue((self.folder / "found.frames.png").is_file())
+        self.assertEqual(self.inspect("run/cloth.json")["springs"], 11 + 10)
+        self.run_it("simulate", "run/cloth.json", "--pin", "corner-nw", "--seconds", "0.2", "--out",
+                    "swing.h5", "--quiet")
+        for to in ("obj", "ply", "usda", "glb", "csv", "npz", "mdd", "pc2"):
+            told = json.loads(self.run_it("export", "swing.h5", "--to", to, "--json").stdout)
+            self.assertEqual((told["points"], told["faces"]), (12, 0))
+        for to in ("obj", "ply", "usda", "glb", "csv", "npz", "png"):
+            self.run_it("export", "run", "--to", to, "--out", f"rest.{to}")
+        self.assertIn("\nl 1/1 2/2 3/3", (self.folder / "rest.obj").read_text())

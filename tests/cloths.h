@@ -53,7 +53,7 @@ inline std::vector<std::optional<Grid>> chain_grids(int count)
 // A grid with 0.5 m cells on which no two particles and no two springs are alike.
 inline Cloth uneven_grid(const GridOptions& options)
 {
-    const Sheet sheet{0.5 * (options.cols - 1), 0.5 * (options.rows - 1),
+    const Sheet sheet{0.5 * std::max(options.cols - 1, 1), 0.5 * std::max(options.rows - 1, 1),
                       0.1 * options.rows * options.cols};
     Cloth cloth =
         make_grid_cloth(sheet, options, MaterialField::uniform(50), MaterialField::uniform(0.5));

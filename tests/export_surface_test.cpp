@@ -117,15 +117,17 @@ TEST(ExportSurface, SliversAtTheRimAreLeftOut)
     EXPECT_NEAR(total_area(points, triangles), 4 - 0.5 * 2 * 0.001, 1e-12);
 }
 
-TEST(ExportSurface, PointsOnALineHaveNoSurface)
+TEST(ExportSurface, PointsAtOnePlaceHaveNoSurface)
 {
     const TempFolder folder;
     EXPECT_TRUE(delaunay_triangles({{0, 0}, {1, 1}, {2, 2}, {3, 3}}).empty());
+    EXPECT_EQ(make_surface({{3, 3}, {0, 0}, {2, 2}, {1, 1}}, {}).curve,
+              (std::vector<int>{0, 2, 3, 1}));
     MotionHeader header = grid_header({3, 4});
-    header.rest = {{0, 0}, {0.1, 0}, {0.2, 0}};
+    header.rest = {{0.1, 0}, {0.1, 0}, {0.1, 0}};
     const Motion motion = motion_of(header, {random_rollout(2, 3)});
     EXPECT_EQ(error_of([&] { export_motion(motion, export_to(ExportFormat::obj, folder / "m")); }),
-              "motion: 3 landmarks on one line have no surface; export csv or npz");
+              "motion: 3 landmarks at one place have no surface; export csv or npz");
     EXPECT_EQ(export_motion(motion, export_to(ExportFormat::npz, folder / "m.npz")).face_count, 0u);
 }
 

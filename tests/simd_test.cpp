@@ -39,8 +39,8 @@ double rounding(const State& state)
 class GridShapes : public testing::TestWithParam<Grid> {};
 
 INSTANTIATE_TEST_SUITE_P(Simd, GridShapes,
-                         testing::Values(Grid{2, 2}, Grid{3, 5}, Grid{7, 17}, Grid{16, 16},
-                                         Grid{33, 9}, Grid{32, 32}),
+                         testing::Values(Grid{2, 2}, Grid{1, 21}, Grid{21, 1}, Grid{3, 5},
+                                         Grid{7, 17}, Grid{16, 16}, Grid{33, 9}, Grid{32, 32}),
                          [](const testing::TestParamInfo<Grid>& test) {
                              return std::to_string(test.param.rows) + "x" +
                                     std::to_string(test.param.cols);

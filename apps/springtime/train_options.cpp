@@ -96,6 +96,12 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "many particles; for captured motion a grid twice as fine where that does clearly "
              "better");
     add_families(verb, flags.families);
+    verb.add("--law", flags.law,
+             "What springs can do: published, a stiffness and a damping each; full, compression "
+             "apart, isotropic damping and bending of three particles in line; auto: the parts of "
+             "the full law that pay for trajectories, published otherwise. The flags among those of "
+             "the cloth add single terms")
+        .one_of({"auto", "published", "full"});
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
         .add_switch("--isotropic-damping", flags.terms.isotropic,
@@ -103,11 +109,6 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     verb.in(kClothGroup)
         .add_switch("--bends", flags.terms.bends,
                     "Learn bending stiffness and damping of three particles in line");
-    verb.add("--law", flags.law,
-             "What springs can do: published, a stiffness and a damping each; full, another "
-             "stiffness in compression, a second dashpot and quadratic bending; auto: full for "
-             "trajectories, published otherwise")
-        .one_of({"auto", "published", "full"});
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
     follow.add("--horizons", flags.horizons,
                "Seconds of the clips of the last step, one number for each part of it");

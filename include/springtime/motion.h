@@ -134,12 +134,14 @@ void project_onto_rest_lengths(State& state, const Cloth& cloth, const std::vect
 
 // ---- Grids and resampling
 
-// The rows and columns of points that form a regular grid, row by row from the north-west.
+// The rows and columns of points that form a regular grid, row by row from the north-west. Points
+// on a line, equally spaced, are one row or one column.
 std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest);
 
 // A grid for a surrogate. It is the grid of the landmarks if they form one of 3 to 64 a side.
-// Otherwise it has about as many particles as there are landmarks, in the aspect of the sheet, 4 to
-// 32 a side.
+// Landmarks on a line are a rope: it gets a row with the spacing of the two closest landmarks, 3 to
+// 64 particles. Otherwise the grid has about as many particles as there are landmarks, in the
+// aspect of the sheet, 4 to 32 a side.
 Grid fitting_grid(const MotionHeader& header);
 
 // Maps fields over the landmarks of a source to the particles of a surrogate. Every particle has

@@ -178,13 +178,17 @@ void draw_mesh(SurfacePainter& painter, const TriangleMesh& mesh, const Color& c
     }
 }
 
+// Of a cloth without faces. A rope is a curve: springs that skip a particle would hide its bends.
 void draw_springs(SurfacePainter& painter, const Cloth& cloth, const State& frame)
 {
     const SpringSet& springs = cloth.springs;
+    const auto is_bending = [](SpringFamily family) { return family == SpringFamily::bending; };
+    const bool only_bending = std::all_of(springs.family.begin(), springs.family.end(), is_bending);
     for (std::size_t s = 0; s < springs.spring_count(); ++s) {
+        if (is_bending(springs.family[s]) && !only_bending) continue;
         const auto [a, b] = springs.ends[s];
         const double value = springs.stiffness[s];
-        painter.line({frame.position[a], {}, value}, {frame.position[b], {}, value}, 1.5);
+        painter.line({frame.position[a], {}, value}, {frame.position[b], {}, value}, 2.5);
     }
 }
 

@@ -72,12 +72,13 @@ std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& tr
             our_bends, their_bends);
     }
     std::vector<ParameterError> errors;
-    for (const Parameter& ours : learned_parameters(cloth)) {
-        for (const Parameter& theirs : learned_parameters(truth)) {
-            if (ours.kind != theirs.kind || label_of(cloth, ours) != label_of(truth, theirs)) {
+    for (const Parameter& found : learned_parameters(cloth)) {
+        for (const Parameter& expected : learned_parameters(truth)) {
+            if (found.kind != expected.kind ||
+                label_of(cloth, found) != label_of(truth, expected)) {
                 continue;
             }
-            errors.push_back(compare(cloth, ours, values_of(truth, theirs)));
+            errors.push_back(compare(cloth, found, values_of(truth, expected)));
         }
     }
     return errors;

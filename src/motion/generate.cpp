@@ -47,20 +47,21 @@ Quaternion random_tilt(Random& random)
             std::sin(half) * std::sin(azimuth)};
 }
 
-// Squares of particles at random places that do not overlap.
+// Squares of particles at random places that do not overlap; on a rope, as many in a row.
 Handles random_squares(const Grid& grid, const GenerateOptions& options, Random& random)
 {
     const int size = options.anchor_size;
+    const int down = std::min(size, grid.rows), right = std::min(size, grid.cols);
     std::vector<std::pair<int, int>> corners;
     for (int tries = 0; static_cast<int>(corners.size()) < options.anchors; ++tries) {
         if (tries == 10000) {
             throw Error(Field{"anchors"},
                         "generate: {} anchors of {} x {} particles do not fit on a {} x {} grid; "
                         "ask for fewer or smaller ones",
-                        options.anchors, size, size, grid.rows, grid.cols);
+                        options.anchors, down, right, grid.rows, grid.cols);
         }
-        const int row = random.below(grid.rows - size + 1),
-                  col = random.below(grid.cols - size + 1);
+        const int row = random.below(grid.rows - down + 1),
+                  col = random.below(grid.cols - right + 1);
         const bool overlaps = std::any_of(corners.begin(), corners.end(), [&](const auto& other) {
             return std::abs(row - other.first) < size && std::abs(col - other.second) < size;
         });
@@ -68,8 +69,8 @@ Handles random_squares(const Grid& grid, const GenerateOptions& options, Random&
     }
     Handles handles;
     for (const auto& [row, col] : corners) {
-        for (int i = 0; i < size * size; ++i) {
-            handles.particles.push_back((row + i / size) * grid.cols + col + i % size);
+        for (int i = 0; i < down * right; ++i) {
+            handles.particles.push_back((row + i / right) * grid.cols + col + i % right);
         }
     }
     std::sort(handles.particles.begin(), handles.particles.end());
@@ -82,10 +83,12 @@ double distance(const SheetPoint& a, const SheetPoint& b)
 }
 
 // Centres of discs that do not overlap, uniform over the sheet. No particle has a say in it.
-std::vector<SheetPoint> random_centers(const Sheet& sheet, const GenerateOptions& options,
+std::vector<SheetPoint> random_centers(const Cloth& cloth, const GenerateOptions& options,
                                        Random& random)
 {
+    const Sheet& sheet = cloth.sheet;
     const double radius = options.anchor_radius;
+    const Grid grid = cloth.grid.value_or(Grid{});
     std::vector<SheetPoint> centers;
     for (int tries = 0; static_cast<int>(centers.size()) < options.anchors; ++tries) {
         if (tries == 10000) {
@@ -97,7 +100,9 @@ std::vector<SheetPoint> random_centers(const Sheet& sheet, const GenerateOptions
         }
         // Where the first discs may leave no room for the others, all are drawn anew.
         if (tries > 0 && tries % 100 == 0) centers.clear();
-        const double u = sheet.length * random.uniform(), v = sheet.width * random.uniform();
+        double u = sheet.length * random.uniform(), v = sheet.width * random.uniform();
+        if (grid.cols == 1) u = cloth.rest[0].u;  // on the rope
+        if (grid.rows == 1) v = cloth.rest[0].v;
         const bool overlaps =
             std::any_of(centers.begin(), centers.end(), [&](const SheetPoint& other) {
                 return distance({u, v}, other) < 2 * radius;
@@ -110,7 +115,7 @@ std::vector<SheetPoint> random_centers(const Sheet& sheet, const GenerateOptions
 Handles random_discs(const Cloth& cloth, const GenerateOptions& options, Random& random)
 {
     std::set<int> particles;  // sorted, and each once: two discs may have the same nearest one
-    for (const SheetPoint& center : random_centers(cloth.sheet, options, random)) {
+    for (const SheetPoint& center : random_centers(cloth, options, random)) {
         const auto held = particles_within(cloth, center, options.anchor_radius);
         particles.insert(held.begin(), held.end());
     }
@@ -148,7 +153,8 @@ void check_anchors(const Cloth& cloth, const GenerateOptions& options)
             "generate: squares of particles need a grid, but the cloth is none; give a radius for "
             "anchors that are discs");
     }
-    const int side = std::min(cloth.grid->rows, cloth.grid->cols);
+    const auto [least, most] = std::minmax(cloth.grid->rows, cloth.grid->cols);
+    const int side = least == 1 ? most : least;
     if (options.anchor_size < 1 || options.anchor_size > side) {
         throw Error(Field{"anchor_size"}, "generate: anchors of {0} x {0} particles; 1 to {1}",
                     options.anchor_size, side);

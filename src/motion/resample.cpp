@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "geometry/lagrange.h"
+#include "geometry/point_line.h"
 #include "geometry/triangle_search.h"
 #include "motion/held_particles.h"
 #include "motion/in_sheet.h"
@@ -100,61 +101,19 @@ Resampler::Weights single(int landmark)
 
 // ---- Landmarks and particles on a line ----
 
-// The line through the two landmarks that are farthest apart.
-struct Line {
-    SheetPoint origin, direction;
-    double extent = 0;  // [m]
-
-    double along(const SheetPoint& x) const
-    {
-        return (x.u - origin.u) * direction.u + (x.v - origin.v) * direction.v;
-    }
-    double beside(const SheetPoint& x) const
-    {
-        return std::abs((x.u - origin.u) * direction.v - (x.v - origin.v) * direction.u);
-    }
-};
-
-std::optional<Line> line_of(const std::vector<SheetPoint>& landmarks)
-{
-    if (landmarks.empty()) return std::nullopt;
-    const auto farthest_from = [&](const SheetPoint& x) {
-        return *std::max_element(landmarks.begin(), landmarks.end(),
-                                 [&](const SheetPoint& a, const SheetPoint& b) {
-                                     return length(a - x) < length(b - x);
-                                 });
-    };
-    const SheetPoint end = farthest_from(landmarks[0]), begin = farthest_from(end);
-    const SheetPoint between = end - begin;
-    const double extent = length(between);
-    if (!(extent > 0)) return std::nullopt;
-    return Line{begin, {between.u / extent, between.v / extent}, extent};
-}
-
-bool all_on(const Line& line, const std::vector<SheetPoint>& points)
-{
-    constexpr double kStraight = 1e-6;  // of the extent, as TriangleSearch has it
-    return std::all_of(points.begin(), points.end(), [&](const SheetPoint& x) {
-        return line.beside(x) <= kStraight * line.extent;
-    });
-}
-
 // Landmarks in their order along a line, without those at the place of another.
 struct LineOrder {
     std::vector<double> place;  // in units of the extent, ascending
     std::vector<int> landmark;
 };
 
-LineOrder order_along(const Line& line, const std::vector<SheetPoint>& landmarks)
+LineOrder distinct_along(const PointLine& line, const std::vector<SheetPoint>& landmarks)
 {
-    std::vector<int> all(landmarks.size());
-    std::iota(all.begin(), all.end(), 0);
-    const auto place = [&](int l) { return line.along(landmarks[std::size_t(l)]) / line.extent; };
-    std::stable_sort(all.begin(), all.end(), [&](int a, int b) { return place(a) < place(b); });
     LineOrder order;
-    for (const int l : all) {
-        if (!order.place.empty() && place(l) - order.place.back() <= kSamePlace) continue;
-        order.place.push_back(place(l));
+    for (const int l : order_along(line, landmarks)) {
+        const double place = line.along(landmarks[std::size_t(l)]) / line.extent;
+        if (!order.place.empty() && place - order.place.back() <= kSamePlace) continue;
+        order.place.push_back(place);
         order.landmark.push_back(l);
     }
     return order;
@@ -194,12 +153,13 @@ Resampler::Resampler(const std::vector<SheetPoint>& landmarks,
 {
     check_finite(landmarks, "landmark");
     check_finite(particles, "particle");
-    const std::optional<Line> line = line_of(landmarks);
-    if (!line || !all_on(*line, landmarks) || !all_on(*line, particles)) {
+    const std::optional<PointLine> line = line_of(landmarks);
+    const auto on_line = [&](const SheetPoint& x) { return line->holds(x); };
+    if (!line || !std::all_of(particles.begin(), particles.end(), on_line)) {
         weigh_in_plane();
         return;
     }
-    const LineOrder order = order_along(*line, landmarks);
+    const LineOrder order = distinct_along(*line, landmarks);
     for (const SheetPoint& x : particles) {
         const double place = line->along(x) / line->extent;
         weights_.push_back(weights_along(order, place, 4));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "geometry/point_line.h"
 #include "geometry/triangle_search.h"
 #include "springtime/error.h"
 
@@ -69,17 +70,20 @@ Motion select_rollouts(const Motion& motion, const std::vector<std::size_t>& rol
 
 std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest)
 {
-    if (rest.empty()) return std::nullopt;
+    if (rest.size() < 2) return std::nullopt;
     double extent = 0;
     for (const SheetPoint& x : rest) extent = std::max(extent, length(x - rest[0]));
     const auto near = [&](double a, double b) { return std::abs(a - b) <= 1e-3 * extent; };
     std::size_t cols = 1;
     while (cols < rest.size() && near(rest[cols].v, rest[0].v)) ++cols;
     const std::size_t rows = rest.size() / cols;
-    if (cols < 2 || rows < 2 || rows * cols != rest.size()) return std::nullopt;
-    const double du = (rest[cols - 1].u - rest[0].u) / double(cols - 1);
-    const double dv = (rest[cols * (rows - 1)].v - rest[0].v) / double(rows - 1);
-    if (!(du > 0 && dv > 0)) return std::nullopt;
+    if (rows * cols != rest.size()) return std::nullopt;
+    const auto step = [](double from, double to, std::size_t count) {
+        return count > 1 ? (to - from) / double(count - 1) : 0;
+    };
+    const double du = step(rest[0].u, rest[cols - 1].u, cols);
+    const double dv = step(rest[0].v, rest[cols * (rows - 1)].v, rows);
+    if (!(du > 0 || cols == 1) || !(dv > 0 || rows == 1)) return std::nullopt;
     for (std::size_t i = 0; i < rest.size(); ++i) {
         const double u = rest[0].u + du * double(i % cols), v = rest[0].v + dv * double(i / cols);
         if (!near(rest[i].u, u) || !near(rest[i].v, v)) return std::nullopt;
@@ -87,13 +91,38 @@ std::optional<Grid> regular_grid(const std::vector<SheetPoint>& rest)
     return Grid{int(rows), int(cols)};
 }
 
+namespace {
+
+constexpr int kLeastOwn = 3, kMostOwn = 64;  // particles along a side of a grid of landmarks
+
+// A row whose particles are as close to each other as the two closest landmarks, so that points
+// that are held side by side have particles of their own.
+Grid fitting_row(const std::vector<SheetPoint>& rest, const PointLine& line)
+{
+    const std::vector<int> order = order_along(line, rest);
+    double closest = line.extent;
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        const double apart = length(rest[std::size_t(order[i])] - rest[std::size_t(order[i - 1])]);
+        if (apart > kSamePlace * line.extent) closest = std::min(closest, apart);
+    }
+    const int count =
+        int(std::clamp(std::round(line.extent / closest) + 1, double(kLeastOwn), double(kMostOwn)));
+    const bool along_v = std::abs(line.direction.v) > std::abs(line.direction.u);
+    return along_v ? Grid{count, 1} : Grid{1, count};
+}
+
+}  // namespace
+
 Grid fitting_grid(const MotionHeader& header)
 {
-    constexpr int kLeastOwn = 3, kMostOwn = 64, kLeast = 4, kMost = 32;
+    constexpr int kLeast = 4, kMost = 32;
     if (const auto grid = regular_grid(header.rest)) {
         const auto [least, most] = std::minmax(grid->rows, grid->cols);
-        if (least >= kLeastOwn && most <= kMostOwn) return *grid;
+        if ((least == 1 || least >= kLeastOwn) && most >= kLeastOwn && most <= kMostOwn) {
+            return *grid;
+        }
     }
+    if (const auto line = line_of(header.rest)) return fitting_row(header.rest, *line);
     const double count = double(header.landmark_count());
     const double aspect = header.sheet.length / header.sheet.width;
     const auto side = [](double particles) {

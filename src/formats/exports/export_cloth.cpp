@@ -23,8 +23,8 @@ ExportScene scene_of(const Cloth& cloth, const ClothExport& options)
     if (options.format == ExportFormat::glb) scene.color = chosen_color(scene.maps, options.color);
     const bool flat_only =
         options.format == ExportFormat::csv || options.format == ExportFormat::npz;
-    if (scene.surface.triangles.empty() && !flat_only) {
-        throw Error("{}: {} particles on one line have no surface; export csv or npz",
+    if (scene.surface.empty() && !flat_only) {
+        throw Error("{}: {} particles at one place have no surface; export csv or npz",
                     options.source, scene.point_count());
     }
     return scene;

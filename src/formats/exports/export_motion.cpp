@@ -127,8 +127,8 @@ ExportScene scene_of(const Motion& motion, const MotionExport& options, const Fr
     scene.velocities = header.velocities;
     scene.scale = options.scale;
     scene.handles = motion.read(options.rollout, 0, 1).handles;
-    if (scene.surface.triangles.empty() && needs_surface(options.format)) {
-        throw Error("{}: {} landmarks on one line have no surface; export csv or npz",
+    if (scene.surface.empty() && needs_surface(options.format)) {
+        throw Error("{}: {} landmarks at one place have no surface; export csv or npz",
                     options.source, scene.point_count());
     }
     if (options.maps) {

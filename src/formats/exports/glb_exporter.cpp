@@ -19,6 +19,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMostTargets = 1024;
 constexpr int kFloat = 5126, kUnsigned = 5125, kVertices = 34962, kIndices = 34963;
+constexpr int kTriangles = 4, kLineStrip = 3;
 constexpr std::size_t kHeader = 12, kChunkHeader = 8;
 
 using Bounds = std::array<std::vector<double>, 2>;  // lowest and highest, by component
@@ -56,8 +57,9 @@ std::vector<Piece> pieces_of(const ExportScene& scene)
 {
     const std::size_t points = scene.point_count(), frames = scene.frame_count;
     std::vector<Piece> pieces;
-    pieces.push_back(
-        {"indices", "SCALAR", 3 * scene.surface.triangles.size(), kUnsigned, kIndices});
+    const std::size_t indices = scene.surface.curve.empty() ? 3 * scene.surface.triangles.size()
+                                                            : scene.surface.curve.size();
+    pieces.push_back({"indices", "SCALAR", indices, kUnsigned, kIndices});
     pieces.push_back({"TEXCOORD_0", "VEC2", points, kFloat, kVertices});
     for (const WeightMap& map : scene.maps) {
         pieces.push_back({attribute_of(map), "SCALAR", points, kFloat, kVertices});
@@ -103,7 +105,8 @@ void add_accessors(json& gltf, const std::vector<Piece>& pieces)
 
 json mesh_of(const ExportScene& scene, const std::vector<Piece>& pieces)
 {
-    json primitive{{"mode", 4}, {"material", 0}, {"attributes", json::object()}};
+    const int mode = scene.surface.curve.empty() ? kTriangles : kLineStrip;
+    json primitive{{"mode", mode}, {"material", 0}, {"attributes", json::object()}};
     json mesh{{"name", "cloth"}};
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const Piece& piece = pieces[i];
@@ -219,6 +222,7 @@ class GlbExporter : public MotionExporter {
 
     void write_constants()
     {
+        file_.write(bytes_of_values(std::span<const int>(scene_.surface.curve)));
         file_.write(bytes_of_values(std::span<const std::array<int, 3>>(scene_.surface.triangles)));
         ++next_;
         values_.clear();

@@ -64,16 +64,21 @@ TexturePoint texture_point(const Sheet& sheet, const SheetPoint& point)
 
 namespace {
 
+// "f 1/1 2/2 3/3", or "l" for a curve.
+template <class Corners>
+void add_element(fmt::memory_buffer& text, char letter, const Corners& corners)
+{
+    text.push_back(letter);
+    for (const int corner : corners) {
+        fmt::format_to(std::back_inserter(text), FMT_COMPILE(" {0}/{0}"), corner + 1);
+    }
+    text.push_back('\n');
+}
+
 template <class Faces>
 void add_faces(fmt::memory_buffer& text, const Faces& faces)
 {
-    for (const auto& face : faces) {
-        text.push_back('f');
-        for (const int corner : face) {
-            fmt::format_to(std::back_inserter(text), FMT_COMPILE(" {0}/{0}"), corner + 1);
-        }
-        text.push_back('\n');
-    }
+    for (const auto& face : faces) add_element(text, 'f', face);
 }
 
 // What is the same in all frames: texture coordinates and faces.
@@ -84,7 +89,9 @@ std::string tail_of(const ExportScene& scene)
         const TexturePoint at = texture_point(scene.sheet, point);
         fmt::format_to(std::back_inserter(text), FMT_COMPILE("vt {} {}\n"), at.s, at.t);
     }
-    if (scene.surface.quads.empty()) {
+    if (!scene.surface.curve.empty()) {
+        add_element(text, 'l', scene.surface.curve);
+    } else if (scene.surface.quads.empty()) {
         add_faces(text, scene.surface.triangles);
     } else {
         add_faces(text, scene.surface.quads);
@@ -126,6 +133,12 @@ std::string header_of(const ExportScene& scene)
         text += fmt::format("property float {}\n", name);
     }
     for (const WeightMap& map : scene.maps) text += fmt::format("property float {}\n", map.name);
+    if (!scene.surface.curve.empty()) {
+        return text +
+               fmt::format(
+                   "element edge {}\nproperty int vertex1\nproperty int vertex2\nend_header\n",
+                   scene.surface.curve.size() - 1);
+    }
     text += fmt::format("element face {}\n", scene.surface.face_count());
     text += "property list uchar int vertex_indices\nend_header\n";
     return text;
@@ -158,7 +171,12 @@ MeshWriter ply_writer(const ExportScene& scene)
 {
     static_assert(sizeof(int) == 4 && sizeof(float) == 4);
     std::string faces;
-    if (scene.surface.quads.empty()) {
+    if (!scene.surface.curve.empty()) {
+        const std::vector<int>& curve = scene.surface.curve;
+        for (std::size_t i = 1; i < curve.size(); ++i) {
+            faces += bytes_of_values(std::span(curve).subspan(i - 1, 2));
+        }
+    } else if (scene.surface.quads.empty()) {
         add_faces(faces, scene.surface.triangles);
     } else {
         add_faces(faces, scene.surface.quads);

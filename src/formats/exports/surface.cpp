@@ -1,5 +1,6 @@
 #include "formats/exports/surface.h"
 #include "geometry/delaunay.h"
+#include "geometry/point_line.h"
 #include "geometry/polygon.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace springtime {
 
 namespace {
 
-constexpr double kSamePlace = 1e-6;  // of the extent of the sheet
+constexpr double kSameLine = 1e-6;  // of the extent of the sheet
 
 double extent_of(const std::vector<SheetPoint>& rest)
 {
@@ -71,7 +72,7 @@ PointGrid grid_of(const Cloth& cloth)
 
 bool same_points(const Cloth& cloth, const Sheet& sheet, const std::vector<SheetPoint>& rest)
 {
-    const double tolerance = kSamePlace * std::max(sheet.length, sheet.width);
+    const double tolerance = kSameLine * std::max(sheet.length, sheet.width);
     return std::equal(cloth.rest.begin(), cloth.rest.end(), rest.begin(), rest.end(),
                       [&](const SheetPoint& a, const SheetPoint& b) {
                           return std::hypot(a.u - b.u, a.v - b.v) <= tolerance;
@@ -80,7 +81,7 @@ bool same_points(const Cloth& cloth, const Sheet& sheet, const std::vector<Sheet
 
 std::optional<PointGrid> find_grid(const std::vector<SheetPoint>& rest)
 {
-    const double tolerance = kSamePlace * extent_of(rest);
+    const double tolerance = kSameLine * extent_of(rest);
     std::vector<double> us, vs;
     for (const SheetPoint& p : rest) {
         us.push_back(p.u);
@@ -101,7 +102,10 @@ std::optional<PointGrid> find_grid(const std::vector<SheetPoint>& rest)
 ExportSurface make_surface(const std::vector<SheetPoint>& rest, const std::optional<Cloth>& cloth)
 {
     ExportSurface surface;
-    if (cloth && cloth->triangles.triangle_count() > 0) {
+    if (const auto line = line_of(rest)) {
+        surface.curve = order_along(*line, rest);
+        surface.made_of = "curve through the points";
+    } else if (cloth && cloth->triangles.triangle_count() > 0) {
         surface.triangles = turned_up(*cloth);
         surface.made_of = "triangles of the cloth";
     } else if (cloth && cloth->grid && cloth->grid->rows > 1 && cloth->grid->cols > 1) {

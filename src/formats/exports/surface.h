@@ -14,14 +14,16 @@ namespace springtime {
 struct ExportSurface {
     std::vector<std::array<int, 3>> triangles;
     std::vector<std::array<int, 4>> quads;  // the same surface where the points form a grid
+    std::vector<int> curve;                 // points on one line have a curve instead, in its order
     std::string made_of;                    // a few words to show
 
+    bool empty() const { return triangles.empty() && curve.empty(); }
     std::size_t face_count() const { return quads.empty() ? triangles.size() : quads.size(); }
 };
 
 // The surface of a cloth with these very points, if there is one: its triangles, or the cells of
 // its grid; otherwise the cells of the grid that the points form; otherwise a Delaunay
-// triangulation. Without triangles when all points lie on one line.
+// triangulation. If all points lie on one line, there is a curve through them instead.
 ExportSurface make_surface(const std::vector<SheetPoint>& rest, const std::optional<Cloth>& cloth);
 
 // Whether a cloth has its particles at these points of the sheet.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/atomic_file.h"
 #include "formats/exports/motion_exporter.h"
@@ -70,6 +71,27 @@ std::string map_text(const WeightMap& map, MapScale scale)
         map.name, fmt::join(map.weight, ", "), map.low, map.high, map.unit, name_of(scale));
 }
 
+std::string mesh_text(const ExportScene& scene)
+{
+    return "def Mesh \"cloth\"\n{\n    uniform bool doubleSided = 1\n"
+           "    uniform token orientation = \"rightHanded\"\n"
+           "    uniform token subdivisionScheme = \"none\"\n" +
+           (scene.surface.quads.empty() ? face_text(scene.surface.triangles)
+                                        : face_text(scene.surface.quads));
+}
+
+// A rope, as wide as its sheet across.
+std::string curve_text(const ExportScene& scene)
+{
+    const bool along_u = std::abs(scene.rest.front().u - scene.rest.back().u) >
+                         std::abs(scene.rest.front().v - scene.rest.back().v);
+    return fmt::format(
+        "def BasisCurves \"cloth\"\n{{\n    uniform token type = \"linear\"\n"
+        "    uniform token wrap = \"nonperiodic\"\n    int[] curveVertexCounts = [{}]\n"
+        "    float[] widths = [{}] (\n        interpolation = \"constant\"\n    )\n",
+        scene.point_count(), along_u ? scene.sheet.width : scene.sheet.length);
+}
+
 std::string stage_header(const ExportScene& scene)
 {
     std::string text =
@@ -80,12 +102,8 @@ std::string stage_header(const ExportScene& scene)
             "    endTimeCode = {1}\n",
             scene.rate, scene.frame_count - 1);
     }
-    text +=
-        ")\n\ndef Mesh \"cloth\"\n{\n    uniform bool doubleSided = 1\n"
-        "    uniform token orientation = \"rightHanded\"\n"
-        "    uniform token subdivisionScheme = \"none\"\n";
-    text += scene.surface.quads.empty() ? face_text(scene.surface.triangles)
-                                        : face_text(scene.surface.quads);
+    text += ")\n\n";
+    text += scene.surface.curve.empty() ? mesh_text(scene) : curve_text(scene);
     text += fmt::format(
         "    texCoord2f[] primvars:st = [{}] (\n        interpolation = \"vertex\"\n    )\n",
         texture_text(scene));
@@ -93,19 +111,40 @@ std::string stage_header(const ExportScene& scene)
     return text;
 }
 
+// A curve has no indices: its points, and what belongs to them, come in its order.
+ExportScene in_order(ExportScene scene)
+{
+    const std::vector<int>& curve = scene.surface.curve;
+    if (curve.empty()) return scene;
+    const auto ordered = [&](const auto& values) {
+        auto result = values;
+        for (std::size_t i = 0; i < curve.size(); ++i) result[i] = values[std::size_t(curve[i])];
+        return result;
+    };
+    scene.rest = ordered(scene.rest);
+    for (WeightMap& map : scene.maps) map.weight = ordered(map.weight);
+    return scene;
+}
+
 class UsdaExporter : public MotionExporter {
   public:
     UsdaExporter(const std::filesystem::path& path, const ExportScene& scene)
-        : file_(path), still_(scene.still)
+        : file_(path), still_(scene.still), order_(scene.surface.curve)
     {
-        file_.write(stage_header(scene));
+        file_.write(stage_header(in_order(scene)));
         file_.write(still_ ? "    point3f[] points = " : "    point3f[] points.timeSamples = {\n");
     }
 
     void frame(const ExportFrame& frame) override
     {
         extents_.push_back(extent_of(frame.position));
-        add_sample(frame.number, frame.position);
+        if (order_.empty()) return add_sample(frame.number, frame.position);
+        std::vector<float> ordered;
+        for (const int p : order_) {
+            const auto point = frame.position.subspan(3 * std::size_t(p), 3);
+            ordered.insert(ordered.end(), point.begin(), point.end());
+        }
+        add_sample(frame.number, ordered);
     }
 
     void finish() override
@@ -129,6 +168,7 @@ class UsdaExporter : public MotionExporter {
 
     PartFile file_;
     bool still_;
+    std::vector<int> order_;  // of the points of a curve
     std::vector<Extent> extents_;
     fmt::memory_buffer text_;
 };
