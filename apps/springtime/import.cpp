@@ -30,9 +30,9 @@ struct ImportArguments {
 };
 
 // Flags that take no value: what follows them may be a file.
-constexpr std::array kSwitches{"--column-order", "--keep-outliers", "--raw-handles", "--trust",
-                               "--overwrite",    "--quiet",         "--json",
-                               "--with-velocities"};
+constexpr std::array kSwitches{"--column-order", "--keep-outliers",  "--raw-handles",
+                               "--trust",        "--overwrite",      "--quiet",
+                               "--json",         "--with-velocities"};
 
 // The first argument that is a file and no value of a flag.
 fs::path first_file(const std::vector<std::string>& given)
@@ -199,8 +199,9 @@ void add_held_flags(const Flags& flags, ImportArguments& arguments)
              "robot's poses (time, position, quaternion), or of a place for every driven point")
         .list()
         .type("FILES");
-    flags.in("The files").add("--handle-delay", arguments.handle_delay,
-                              "How long the recording is behind --handle-path [s]; auto: as fits")
+    flags.in("The files")
+        .add("--handle-delay", arguments.handle_delay,
+             "How long the recording is behind --handle-path [s]; auto: as fits")
         .type("SECONDS");
     add("--drop", arguments.run.dropped,
         "Points that are left out, likewise: a name of the file, the beginning of several (Wand*), "

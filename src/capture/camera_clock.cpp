@@ -31,8 +31,8 @@ std::optional<double> step_by_velocities(const PointFrame& before, const PointFr
 std::optional<double> correct_stamps(FrameStamps& stamps,
                                      const std::vector<std::optional<double>>& steps)
 {
-    constexpr double kOften = 0.8;  // of all frames that differ
-    constexpr double kFar = 1.5;    // mean intervals
+    constexpr double kOften = 0.8;    // of all frames that differ
+    constexpr double kFar = 1.5;      // mean intervals
     std::vector<std::size_t> frames;  // that differ
     std::size_t known = 0;
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -69,8 +69,8 @@ std::optional<double> correct_stamps(FrameStamps& stamps,
         if (std::binary_search(frames.begin(), frames.end(), i)) last = i;
         if (i > last) time[i] = time[last] + (stamps.time[i] - stamps.time[last]);
     }
-    const double interval = (stamps.time[frames.back()] - stamps.time[frames.front()]) /
-                            double(frames.size() - 1);
+    const double interval =
+        (stamps.time[frames.back()] - stamps.time[frames.front()]) / double(frames.size() - 1);
     for (std::size_t k = 1; k < frames.size(); ++k) {
         if (!(time[frames[k]] > time[frames[k - 1]])) return std::nullopt;
     }

@@ -12,10 +12,10 @@ namespace springtime {
 std::optional<double> step_by_velocities(const PointFrame& before, const PointFrame& now,
                                          const PointFrame& velocity);
 
-// Puts the clock of the tracker in the place of stamps that say when frames were logged. `steps` are
-// those above, from the last frame that differs, for every frame. Runs of known steps are set where
-// their stamps are on average. Nothing is changed where steps are rarely known or contradict the
-// stamps. Returns the root mean square change [s] of frames that differ, or none.
+// Puts the clock of the tracker in the place of stamps that say when frames were logged. `steps`
+// are those above, from the last frame that differs, for every frame. Runs of known steps are set
+// where their stamps are on average. Nothing is changed where steps are rarely known or contradict
+// the stamps. Returns the root mean square change [s] of frames that differ, or none.
 std::optional<double> correct_stamps(FrameStamps& stamps,
                                      const std::vector<std::optional<double>>& steps);
 

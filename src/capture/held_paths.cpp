@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "capture/smooth_path.h"
 #include "capture/spline.h"
 #include "core/quantile.h"
 #include "motion/bridge_gaps.h"
@@ -61,20 +62,35 @@ void HeldPaths::add(const PointFrame& landmarks)
     }
 }
 
-std::vector<Vec3d> HeldPaths::driven_path(std::size_t held, double frame_interval, bool smooth,
-                                          double& squares) const
+namespace {
+
+// Root mean square change of a path where it is seen. [m]
+double change_of(const PointFrame& before, const PointFrame& after)
 {
-    PointFrame path = paths_[held];
-    if (smooth) {
-        const Rollout rollout = rollout_of(path);
-        for (std::size_t f = 0; f < path.size(); ++f) {
-            if (!is_seen(paths_[held][f])) continue;
-            path[f] = rollout.state(f, frame_interval).position[0];
-            const Vec3d change = path[f] - paths_[held][f];
-            squares += dot(change, change) / double(path.size());
-        }
+    double squares = 0, count = 0;
+    for (std::size_t f = 0; f < before.size(); ++f) {
+        if (!is_seen(before[f])) continue;
+        squares += dot(after[f] - before[f], after[f] - before[f]);
+        ++count;
     }
-    bridge_gaps(path);
+    return std::sqrt(squares / std::max(count, 1.0));
+}
+
+}  // namespace
+
+std::vector<Vec3d> HeldPaths::smoothed_path(std::size_t held, double frame_interval, double noisy,
+                                            RecordingReport& report) const
+{
+    constexpr std::size_t kUsual = 5, kNoisy = 11;
+    const PointFrame& seen = paths_[held];
+    PointFrame path = seen;
+    const Rollout rollout = rollout_of(path);
+    for (std::size_t f = 0; f < path.size(); ++f) {
+        if (is_seen(seen[f])) path[f] = rollout.state(f, frame_interval).position[0];
+    }
+    const bool much = change_of(seen, path) > noisy;
+    if (much) path = smooth_robustly(seen, kNoisy);
+    report.smoothing_frames = std::max(report.smoothing_frames, much ? kNoisy : kUsual);
     return path;
 }
 
@@ -109,7 +125,7 @@ std::vector<Vec3d> HeldPaths::followed_path(std::size_t driven, double key_inter
     return path;
 }
 
-Handles HeldPaths::handles(double frame_interval, bool smooth,
+Handles HeldPaths::handles(double frame_interval, bool smooth, double noisy,
                            const std::function<std::string(int)>& label,
                            RecordingReport& report) const
 {
@@ -143,8 +159,12 @@ Handles HeldPaths::handles(double frame_interval, bool smooth,
         if (h >= pinned_count_) {
             report.bridged += frames - seen;
             report.longest_bridge = std::max(report.longest_bridge, longest_gap(paths_[h]));
-            places.push_back(
-                refined(driven_path(h, frame_interval, smooth, smoothed), keys_per_frame));
+            std::vector<Vec3d> path =
+                smooth ? smoothed_path(h, frame_interval, noisy, report) : paths_[h];
+            const double change = change_of(paths_[h], path);
+            smoothed += change * change;
+            bridge_gaps(path);
+            places.push_back(refined(path, keys_per_frame));
             continue;
         }
         const Vec3d place = median_place(paths_[h]);

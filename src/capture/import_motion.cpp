@@ -3,9 +3,10 @@
 #include <numeric>
 
 #include "capture/clean_frames.h"
+#include "capture/held_logs.h"
 #include "capture/held_paths.h"
+#include "capture/import_warnings.h"
 #include "capture/outliers.h"
-#include "capture/tool_fit.h"
 #include "core/atomic_file.h"
 #include "core/quantile.h"
 #include "springtime/error.h"
@@ -55,7 +56,8 @@ void check_options(const ImportOptions& options)
         throw Error(Field{"rest_frame"}, "{}, too, says where points lie; give one",
                     mesh ? "`rest`" : "`grid`");
     }
-    if (options.handle_delay && (options.handle_path.empty() || !std::isfinite(*options.handle_delay))) {
+    if (options.handle_delay &&
+        (options.handle_path.empty() || !std::isfinite(*options.handle_delay))) {
         throw Error(Field{"handle_delay"},
                     "{} s; it is that of the recording behind a file of `handle_path`, finite",
                     *options.handle_delay);
@@ -188,6 +190,18 @@ double most_residual(const std::vector<RecordingScan>& scans, const PointLayout&
     return all.empty() ? 0 : layout.placing.unit * quantile(all, 0.9);
 }
 
+// Of independent Gaussian noise, a point is off the middle of its neighbours in time by sqrt(3/2)
+// of it along every axis, and the median of the length is 1.5382 of that.
+void set_noise(const std::vector<double>& residuals, double unit, RecordingReport& recording)
+{
+    if (residuals.empty()) return;
+    const double share = std::sqrt(1.5);
+    double squares = 0;
+    for (const double r : residuals) squares += r * r / double(residuals.size());
+    recording.noise = unit * quantile(residuals, 0.5) / (1.5382 * share);
+    recording.noise_rms = unit * std::sqrt(squares / 3) / share;
+}
+
 MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vector<FramePlan>& plans,
                        const PointLayout& layout, const ImportOptions& options)
 {
@@ -216,8 +230,8 @@ MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vecto
     return header;
 }
 
-// Where rows repeat the frame before, a frame was seen at some time between two rows: the stamps are
-// off by as much as a number that is uniform over that interval.
+// Where rows repeat the frame before, a frame was seen at some time between two rows: the stamps
+// are off by as much as a number that is uniform over that interval.
 std::optional<double> logging_jitter(const FrameStamps& stamps, const FramePlan& plan)
 {
     constexpr double kOften = 0.1;  // of all rows
@@ -245,8 +259,7 @@ struct Writing {
     const ImportOptions& options;
     ImportReport& report;
     double residual;
-    std::vector<PoseLog> logs;  // of every recording, or none
-    ToolFit tool;
+    std::optional<HeldLogs> logs;  // where there are files of what moves the driven points
     std::function<void(double share)> progress;
 
     RecordingReport recording_report(std::size_t t) const
@@ -269,6 +282,7 @@ struct Writing {
         recording.stamp_jitter =
             recording.own_clock ? scans[t].stamp_jitter : logging_jitter(scans[t].stamps, plan);
         recording.remarks = scans[t].info.remarks;
+        set_noise(scans[t].residuals, layout.placing.unit, recording);
         return recording;
     }
 
@@ -279,43 +293,20 @@ struct Writing {
         return changed;
     }
 
-    // Reads the logs of what holds the cloth and finds how the held points follow them.
-    void follow_logs()
+    // Into the axes of the motion, and driven points to where the logs have them.
+    void follow(CleanFrames::Frame& frame, std::size_t t, double time) const
     {
-        if (options.handle_path.empty()) return;
-        const ImportOptions as_stored = stored();
-        std::vector<HeldTracks> tracks;
-        for (std::size_t t = 0; t < scans.size(); ++t) {
-            CleanFrames frames(scans[t], plans[t], layout, as_stored, residual);
-            HeldTracks track{scans[t].info.source, {}, {}};
-            while (const auto frame = frames.next_kept()) {
-                PointFrame seen;
-                for (const int l : report.driven) seen.push_back(frame->position[std::size_t(l)]);
-                track.time.push_back(frame->time);
-                track.seen.push_back(std::move(seen));
-            }
-            logs.emplace_back(options.handle_path[t], layout.placing, report.driven.size(),
-                              scans[t].clock_zero, track.time.front(), track.time.back());
-            tracks.push_back(std::move(track));
+        for (PointFrame* vectors : {&frame.position, &frame.velocity}) {
+            for (Vec3d& a : *vectors) a = logs->levelled(a);
         }
-        tool = fit_tool(logs, tracks, options.handle_delay);
-    }
-
-    HandleLogReport log_report(std::size_t t) const
-    {
-        HandleLogReport log;
-        log.source = logs[t].source();
-        log.delay = tool.takes[t].delay;
-        log.delay_error = tool.takes[t].delay_error;
-        log.delay_given = options.handle_delay.has_value();
-        log.shared_clock = logs[t].shared_clock();
-        log.offset = tool.takes[t].offset;
-        log.oriented = logs[t].oriented();
-        log.turn = angle_of(tool.turn);
-        log.residual = tool.takes[t].residual;
-        log.usual_residual = tool.takes[t].usual_residual;
-        log.remarks = logs[t].remarks();
-        return log;
+        constexpr double kStep = 1e-3;  // [s]
+        for (std::size_t d = 0; d < report.driven.size(); ++d) {
+            const auto landmark = std::size_t(report.driven[d]);
+            frame.position[landmark] = logs->place(t, d, time);
+            if (frame.velocity.empty()) continue;
+            frame.velocity[landmark] =
+                (0.5 / kStep) * (logs->place(t, d, time + kStep) - logs->place(t, d, time - kStep));
+        }
     }
 
     void write(MotionWriter& writer, std::size_t t) const
@@ -326,12 +317,11 @@ struct Writing {
         const ImportOptions as_stored = stored();
         CleanFrames frames(scans[t], plan, layout, as_stored, residual);
         HeldPaths held(report.pinned, report.driven);
-        const auto followed = [&](std::size_t driven, double time) {
-            return tool.place(logs[t], t, driven, plan.start + time);
-        };
-        if (!logs.empty()) {
-            held.follow(followed);
-            recording.handle_log = log_report(t);
+        if (logs) {
+            held.follow([&](std::size_t driven, double time) {
+                return logs->place(t, driven, plan.start + time);
+            });
+            recording.handle_log = logs->report(t);
         }
         FirstSight sight(layout.points.size());
         const std::size_t most =
@@ -341,10 +331,7 @@ struct Writing {
             piece.frame_count = std::min(count, most);
             for (std::size_t f = 0; f < piece.frame_count; ++f) {
                 CleanFrames::Frame frame = frames.next();
-                for (std::size_t d = 0; d < report.driven.size() && !logs.empty(); ++d) {
-                    frame.position[std::size_t(report.driven[d])] =
-                        followed(d, double(first + f) * plan.interval);
-                }
+                if (logs) follow(frame, t, plan.start + double(first + f) * plan.interval);
                 append(piece.position, frame.position);
                 if (report.header.velocities) append(piece.velocity, frame.velocity);
                 held.add(frame.position);
@@ -353,7 +340,7 @@ struct Writing {
             }
             if (first + piece.frame_count == plan.frame_count) {
                 piece.handles = held.handles(
-                    plan.interval, options.smooth_handles,
+                    plan.interval, options.smooth_handles, noisy_path(report.header.sheet),
                     [&](int landmark) { return layout.label(landmark); }, recording);
             }
             return piece;
@@ -404,70 +391,6 @@ ImportReport report_of(const PointLayout& layout, const TrackInfo& info,
     return report;
 }
 
-// A time with as few decimals as distinguish its frame from the one before. [s]
-std::string short_time(double time, double interval)
-{
-    int decimals = 0;
-    double shown = -HUGE_VAL;
-    for (; decimals < 9; ++decimals) {
-        const double tens = std::pow(10.0, decimals);
-        shown = std::floor(time * tens + 1e-6) / tens;
-        if (shown > time - 0.5 * interval) break;
-    }
-    return fmt::format("{:.{}f}", shown, decimals);
-}
-
-void add_warnings(ImportReport& report)
-{
-    const double side = std::sqrt(report.header.sheet.length * report.header.sheet.width);
-    const auto warn = [&](std::string text) { report.warnings.push_back(std::move(text)); };
-    if (report.pinned.empty() && report.driven.empty()) {
-        warn(
-            "no point is held, and a cloth in free fall shows little; name held points with "
-            "`pinned` or `driven`");
-    }
-    for (const RecordingReport& recording : report.recordings) {
-        const double observations = double(recording.frame_count * report.header.landmark_count());
-        const double interval = report.header.frame_interval();
-        if (recording.late > 2) {
-            warn(fmt::format(
-                "{}: some point is not seen before frame {}, so the start of the motion is a "
-                "guess; "
-                "{}",
-                recording.source, recording.late,
-                recording.whole_from
-                    ? "begin later, with `from` " + short_time(*recording.whole_from, interval)
-                    : "no three frames in a row show all: leave out the worst with `dropped`"));
-        }
-        if (double(recording.longest_bridge) * interval > 0.1) {
-            warn(fmt::format(
-                "{}: a driven point is missing for {:.2g} s at a time, and its path is drawn "
-                "straight "
-                "through; leave that out with `from` and `until`, or cut the recording there",
-                recording.source, double(recording.longest_bridge) * interval));
-        }
-        if (recording.pin_motion > 0.02 * side) {
-            warn(fmt::format(
-                "{}: pinned points move by {:.3g} m (rms); if they were moved, name them with "
-                "`driven`",
-                recording.source, recording.pin_motion));
-        }
-        const double read = double(recording.frames_read * report.header.landmark_count());
-        if (double(recording.outlier_count) > 0.05 * read) {
-            warn(fmt::format(
-                "{}: {:.0f} % of all points look like outliers; check `grid`, the order of the "
-                "points and `unit`",
-                recording.source, 100 * double(recording.outlier_count) / read));
-        }
-        const double gaps = double(recording.missing + (recording.lost + recording.empty) *
-                                                           report.header.landmark_count());
-        if (gaps > 0.5 * observations) {
-            warn(fmt::format("{}: {:.0f} % of all points are missing", recording.source,
-                             100 * gaps / observations));
-        }
-    }
-}
-
 }  // namespace
 
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
@@ -502,9 +425,10 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         check_hanging(scans, layout, held_landmarks(report), options.environment);
     }
     report.header = header_of(scans, plans, layout, options);
-    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout),
-                    {},    {},    {}};
-    writing.follow_logs();
+    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout), {}, {}};
+    if (!options.handle_path.empty()) {
+        writing.logs.emplace(scans, plans, layout, writing.stored(), report, writing.residual);
+    }
     try {
         MotionWriter writer(out, report.header);
         for (std::size_t t = 0; t < scans.size(); ++t) {

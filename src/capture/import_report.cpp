@@ -68,8 +68,16 @@ Result log_result(const HandleLogReport& log)
     result.add("offsets", offsets, "m")
         .label(log.oriented ? "offsets from the tool, in its axes" : "offsets from it");
     result.add("oriented", log.oriented).data_only();
-    result.add("turn", log.turn, "rad").label("angle between its axes and those of the recording")
+    result.add("turn", log.turn, "rad")
+        .label("angle between its axes and those of the recording")
         .unless_zero();
+    result.add("levelled", log.levelled)
+        .label("all points turned into its axes, where the cloth hangs straighter")
+        .unless_zero();
+    Result& slant = result.add("slant", log.slant, "rad").label("it hangs from straight down by");
+    if (!log.levelled) slant.data_only();
+    Result& before = result.add("slant_before", log.slant_before, "rad").label("as recorded by");
+    if (!log.levelled) before.data_only();
     result.add("residual", log.residual, "m").label("seen from there, rms");
     result.add("usual_residual", log.usual_residual, "m").label("seen from there, median");
     result.add("remarks", log.remarks).unless_zero();
@@ -94,11 +102,19 @@ Result recording_result(const ImportReport& report, const RecordingReport& recor
     add_count(result, "empty", recording.empty, "frames that show no point: gaps");
     add_resampling(result, recording);
     add_count(result, "missing", recording.missing, "times that a point is not seen: gaps");
+    result.add("noise", recording.noise, "m")
+        .label("noise of points, per axis: most, by the frames around them")
+        .unless_zero();
+    result.add("noise_rms", recording.noise_rms, "m")
+        .label("the same, rms: more than that where tails are heavy")
+        .unless_zero();
     add_count(result, "outlier_count", recording.outlier_count,
               report.outliers_kept ? "outliers: kept" : "outliers: gaps now");
     result.add("smoothing", recording.smoothing, "m")
-        .label("driven paths smoothed by quadratics through five frames, rms change")
+        .label(fmt::format("driven paths smoothed by quadratics through {} frames, rms change",
+                           recording.smoothing_frames))
         .unless_zero();
+    result.add("smoothing_frames", recording.smoothing_frames).data_only();
     add_count(result, "bridged", recording.bridged,
               "times that a driven point is missing: its path goes straight through");
     add_count(result, "longest_bridge", recording.longest_bridge, "frames of the longest such gap");

@@ -32,6 +32,11 @@ Turn turn_by(const Vec3d& vector)
     return {share * vector.x, share * vector.y, share * vector.z, std::cos(0.5 * angle)};
 }
 
+Turn inverse(const Turn& turn)
+{
+    return {-turn.x, -turn.y, -turn.z, turn.w};
+}
+
 double angle_of(const Turn& turn)
 {
     return 2 * std::atan2(length(Vec3d{turn.x, turn.y, turn.z}), std::abs(turn.w));
@@ -43,10 +48,11 @@ PoseLog::PoseLog(const std::filesystem::path& file, const Placing& placing, std:
                  double zero, double from, double until)
     : source_(file.string()), placing_(placing)
 {
-    constexpr double kApart = 60;  // [s], clocks of one machine differ by less
+    constexpr double kEpoch = 1e8;  // [s], clocks beyond it count from 1970
     Poses poses = read(file, held);
-    shared_clock_ = zero_ + poses.time.back() - zero > from - kApart &&
-                    zero_ + poses.time.front() - zero < until + kApart;
+    const double begin = zero_ + poses.time.front(), end = zero_ + poses.time.back();
+    shared_clock_ =
+        (begin > kEpoch && zero > kEpoch) || (end > zero + from && begin < zero + until);
     const double shift = shared_clock_ ? zero_ - zero : from - poses.time.front();
     for (double& time : poses.time) time += shift;
     poses = without_bursts(without_repeats(poses));
@@ -101,9 +107,8 @@ PoseLog::Poses PoseLog::read(const std::filesystem::path& file, std::size_t held
     // Messages of several senders may come in another order than they were sent.
     std::vector<std::size_t> order(listed.time.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return listed.time[a] < listed.time[b];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return listed.time[a] < listed.time[b]; });
     Poses poses;
     for (const std::size_t i : order) {
         poses.time.push_back(listed.time[i]);
@@ -137,7 +142,8 @@ PoseLog::Poses PoseLog::without_bursts(Poses poses) const
     constexpr double kClose = 0.25;  // of the mean interval
     for (std::size_t i = 1; i < poses.time.size() && oriented_; ++i) {
         double product = 0;  // q and -q are the same rotation
-        for (std::size_t c = 3; c < 7; ++c) product += poses.numbers[i][c] * poses.numbers[i - 1][c];
+        for (std::size_t c = 3; c < 7; ++c)
+            product += poses.numbers[i][c] * poses.numbers[i - 1][c];
         for (std::size_t c = 3; c < 7 && product < 0; ++c) poses.numbers[i][c] *= -1;
     }
     const double close = kClose * (poses.time.back() - poses.time.front()) /

@@ -15,6 +15,7 @@ struct Turn {
 };
 Turn operator*(const Turn& second, const Turn& first);
 Turn turn_by(const Vec3d& vector);  // its direction is the axis, its length the angle [rad]
+Turn inverse(const Turn& turn);
 double angle_of(const Turn& turn);  // [rad]
 
 // The path of what holds a cloth, from a second file: of one tool, with orientations or without, or
@@ -22,10 +23,11 @@ double angle_of(const Turn& turn);  // [rad]
 // standing still before the first and after the last.
 class PoseLog {
   public:
-    // `zero` [s] is what the clock of the recording shows in its first frame. A log whose clock has
-    // nothing in common with that one begins with the recording; shared_clock() tells. `from` and
-    // `until`, after that zero, is when the recording was made. Throws Error for a file without
-    // times, or without motion of one tool or of `held` points.
+    // `zero` [s] is what the clock of the recording shows in its first frame; from `from` to
+    // `until` after that it was made. Clocks are the same when both count from 1970, or when log
+    // and recording overlap. A log with a clock of its own begins with the recording;
+    // shared_clock() tells. Throws Error for a file without times, or without motion of one tool or
+    // of `held` points.
     PoseLog(const std::filesystem::path& file, const Placing& placing, std::size_t held,
             double zero, double from, double until);
 

@@ -134,7 +134,7 @@ class Scanner {
     bool rest_settled_ = false;
     PointFrame last_;
     std::vector<std::optional<double>> steps_;  // see step_by_velocities()
-    std::vector<PointFrame> before_;  // the last two that differ
+    std::vector<PointFrame> before_;            // the last two that differ
 };
 
 }  // namespace
@@ -259,8 +259,7 @@ RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& o
                         scan.info.source, read - 1);
         }
         scanner.add(time, points_of(frame.position, scan.points),
-                    frame.velocity.empty() ? PointFrame()
-                                           : points_of(frame.velocity, scan.points));
+                    frame.velocity.empty() ? PointFrame() : points_of(frame.velocity, scan.points));
     }
     scanner.finish();
     if (scan.stamps.time.empty()) {

@@ -43,7 +43,7 @@ struct RecordingScan {
     // Root mean square difference of the stamps of the file from those that velocities tell, where
     // they tell them [s].
     std::optional<double> stamp_jitter;
-    PointFrame rest_frame;            // what is to be laid out flat, or nothing
+    PointFrame rest_frame;  // what is to be laid out flat, or nothing
     std::size_t rest_frame_number = 0;
 };
 

@@ -58,10 +58,12 @@ Turn best_turn(const std::vector<Vec3d>& from, const std::vector<Vec3d>& to)
         }
     }
     const std::vector<double> matrix = {
-        s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0],
-        s[1][2] - s[2][1], s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2],
-        s[2][0] - s[0][2], s[0][1] + s[1][0], s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1],
-        s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1], s[2][2] - s[0][0] - s[1][1]};
+        s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1],           s[2][0] - s[0][2],
+        s[0][1] - s[1][0],           s[1][2] - s[2][1],           s[0][0] - s[1][1] - s[2][2],
+        s[0][1] + s[1][0],           s[2][0] + s[0][2],           s[2][0] - s[0][2],
+        s[0][1] + s[1][0],           s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1],
+        s[0][1] - s[1][0],           s[2][0] + s[0][2],           s[1][2] + s[2][1],
+        s[2][2] - s[0][0] - s[1][1]};
     const std::vector<double> q = symmetric_eigenpairs(matrix).vector.front();
     return {q[1], q[2], q[3], q[0]};
 }
@@ -69,18 +71,23 @@ Turn best_turn(const std::vector<Vec3d>& from, const std::vector<Vec3d>& to)
 // The tracks and the tool at a delay, both from the middle of their paths.
 struct Paths {
     std::vector<Vec3d> tool, seen;
+    Vec3d tool_middle{}, seen_middle{};  // means over held points
 
     Paths(const PoseLog& log, const HeldTracks& track, double delay)
     {
-        const std::size_t held = track.seen.front().size();
+        constexpr std::size_t kEnough = 400;  // frames, for a start
+        const std::size_t held = track.seen.front().size(), step = 1 + track.seen.size() / kEnough;
         for (std::size_t h = 0; h < held; ++h) {
             PointFrame path, place;
-            for (std::size_t f = 0; f < track.seen.size(); ++f) {
+            for (std::size_t f = 0; f < track.seen.size(); f += step) {
                 if (!is_seen(track.seen[f][h])) continue;
                 path.push_back(track.seen[f][h]);
                 place.push_back(log.place(h, track.time[f] - delay, {}));
             }
+            if (path.empty()) continue;
             const Vec3d from = middle_of(place), to = middle_of(path);
+            tool_middle += (1 / double(held)) * from;
+            seen_middle += (1 / double(held)) * to;
             for (const Vec3d& x : place) tool.push_back(x - from);
             for (const Vec3d& x : path) seen.push_back(x - to);
         }
@@ -88,7 +95,8 @@ struct Paths {
     double off(const Turn& turn) const
     {
         std::vector<double> away;
-        for (std::size_t i = 0; i < tool.size(); ++i) away.push_back(length(seen[i] - turn(tool[i])));
+        for (std::size_t i = 0; i < tool.size(); ++i)
+            away.push_back(length(seen[i] - turn(tool[i])));
         return std::accumulate(away.begin(), away.end(), 0.0) / double(away.size());
     }
 };
@@ -96,6 +104,7 @@ struct Paths {
 struct Start {
     double delay = 0, off = HUGE_VAL;
     Turn turn;
+    Vec3d shift;
 };
 
 // The delay at which the tool explains the tracks best, with axes as they are or turned.
@@ -108,7 +117,7 @@ Start best_delay(const PoseLog& log, const HeldTracks& track, double reach, bool
         const Paths paths(log, track, d);
         const Turn turn = turned ? best_turn(paths.tool, paths.seen) : Turn{};
         const double off = paths.off(turn);
-        if (off < best.off) best = {d, off, turn};
+        if (off < best.off) best = {d, off, turn, paths.seen_middle - turn(paths.tool_middle)};
     }
     return best;
 }
@@ -174,6 +183,7 @@ class Solver {
     void gather(const ToolFit& fit)
     {
         constexpr double kHuber = 1.5;  // of the median residual
+        scale_ = 0;
         matrix_.assign(count_ * count_, 0);
         right_.assign(count_, 0);
         for (std::size_t t = 0; t < logs_.size(); ++t) {
@@ -304,16 +314,17 @@ void choose_log_unit(PoseLog& log, const HeldTracks& track)
     if (best != 1) log.scale_by(best);
 }
 
-void check_reach(const PoseLog& log, const HeldTracks& track, double delay)
+// `slack` [s] is what is open yet of the delay.
+void check_reach(const PoseLog& log, const HeldTracks& track, double delay, double slack = 0)
 {
     constexpr double kLeast = 1, kShare = 0.05;  // [s], of the recording
     const double from = track.time.front() - delay, until = track.time.back() - delay;
     const double open = std::max({0.0, log.start() - from, until - log.end()});
-    if (open <= std::max(kLeast, kShare * (until - from))) return;
+    if (open <= slack + std::max(kLeast, kShare * (until - from))) return;
     throw Error(Field{"handle_path"},
                 "{}: its poses reach from {:.3g} s to {:.3g} s after the first frame of {}, which "
-                "needs them from {:.3g} s to {:.3g} s; give the log of the same recording, or cut "
-                "with `from` and `until`",
+                "needs them from {:.3g} s to {:.3g} s; give the log of the same recording, cut "
+                "with `from` and `until`, or say with `handle_delay` how far its clock is behind",
                 log.source(), log.start(), log.end(), track.source, from, until);
 }
 
@@ -353,23 +364,29 @@ Vec3d ToolFit::place(const PoseLog& log, std::size_t take, std::size_t held, dou
 ToolFit fit_tool(std::vector<PoseLog>& logs, const std::vector<HeldTracks>& tracks,
                  std::optional<double> delay)
 {
-    constexpr double kReach = 2;       // [s], more than any camera lags
-    constexpr double kClearly = 0.6;   // of the residual, for axes that have nothing in common
-    constexpr double kBetter = 0.9;    // of the residual, for axes that are a little off
+    constexpr double kReach = 2;      // [s], more than any camera lags
+    constexpr double kClearly = 0.6;  // of the residual, for axes that have nothing in common
+    constexpr double kBetter = 0.9;   // of the residual, for axes that are a little off
     ToolFit fit;
     std::vector<Start> same, turned;
     double off_same = 0, off_turned = 0;
     for (std::size_t t = 0; t < logs.size(); ++t) {
         choose_log_unit(logs[t], tracks[t]);
-        const double reach =
-            logs[t].shared_clock() ? kReach : 0.5 * (tracks[t].time.back() - tracks[t].time.front());
+        const double reach = logs[t].shared_clock()
+                                 ? kReach
+                                 : 0.5 * (tracks[t].time.back() - tracks[t].time.front());
+        check_reach(logs[t], tracks[t], delay.value_or(0), delay ? 0 : reach);
         same.push_back(best_delay(logs[t], tracks[t], reach, false, delay));
         turned.push_back(best_delay(logs[t], tracks[t], reach, true, delay));
         off_same += same.back().off;
         off_turned += turned.back().off;
     }
     const bool other_axes = off_turned < kClearly * off_same;
-    if (other_axes) fit.turn = turned.front().turn;
+    fit.other_axes = other_axes;
+    if (other_axes) {
+        fit.turn = turned.front().turn;
+        fit.shift = turned.front().shift;
+    }
     for (std::size_t t = 0; t < logs.size(); ++t) {
         ToolFit::Take take;
         take.delay = (other_axes ? turned : same)[t].delay;

@@ -26,6 +26,7 @@ struct ToolFit {
     };
     Turn turn;
     Vec3d shift;
+    bool other_axes = false;  // turn is no small correction: the axes have nothing in common
     std::vector<Take> takes;
 
     Vec3d place(const PoseLog& log, std::size_t take, std::size_t held, double time) const;

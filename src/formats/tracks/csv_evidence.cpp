@@ -91,9 +91,9 @@ std::string bare_name(std::string_view name)
 
 struct Stamps {
     std::size_t column = 0;
-    bool header = false;        // the stamp of a header
-    std::size_t standing = 0;   // steps between frames that differ in which it does not go on
-    double roughness = 0;       // of the motion against it, in units of the coordinates
+    bool header = false;       // the stamp of a header
+    std::size_t standing = 0;  // steps between frames that differ in which it does not go on
+    double roughness = 0;      // of the motion against it, in units of the coordinates
 };
 
 bool goes_on(const CsvOpening& opening, std::size_t column)
@@ -133,8 +133,7 @@ Stamps look_at_stamps(const CsvOpening& opening, const std::vector<std::size_t>&
 {
     Stamps stamps{column, header, 0, roughness_of(opening, data, rows, column)};
     for (std::size_t r = 1; r < rows.size(); ++r) {
-        stamps.standing +=
-            !(opening.value(rows[r], column) > opening.value(rows[r - 1], column));
+        stamps.standing += !(opening.value(rows[r], column) > opening.value(rows[r - 1], column));
     }
     return stamps;
 }
@@ -172,9 +171,9 @@ Choice compare(const Stamps& a, const Stamps& b, const CsvOpening& opening, std:
                                        opening.column_text(b.column), b.standing, frames - 1)};
     }
     if (a.roughness < kSmoother * b.roughness) {
-        return {true, fmt::format("motion is smoother by {:.0f} % than against {}",
-                                  100 * (1 - a.roughness / b.roughness),
-                                  opening.column_text(b.column))};
+        return {true,
+                fmt::format("motion is smoother by {:.0f} % than against {}",
+                            100 * (1 - a.roughness / b.roughness), opening.column_text(b.column))};
     }
     if (b.roughness < kSmoother * a.roughness) return {};
     return {a.header && !b.header,

@@ -39,16 +39,23 @@ bool is_of_point(const CsvColumn& column)
            column.role == Role::orientation;
 }
 
-// Orientations of points that have no place, or lack a column, are none.
+// Orientations count when every point has one, four columns each; others are passed over.
 void pass_over_orientations(std::vector<CsvColumn>& columns)
 {
-    std::unordered_map<std::string, int> axes;  // of orientations and places, a bit each
+    struct Count {
+        int places = 0, parts = 0, axes = 0;
+    };
+    std::unordered_map<std::string, Count> counts;
     for (const CsvColumn& column : columns) {
-        if (column.role == Role::orientation) axes[column.point] |= 1 << column.axis;
-        if (column.role == Role::position) axes[column.point] |= 16 << column.axis;
+        Count& count = counts[column.point];
+        count.places += column.role == Role::position;
+        count.parts += column.role == Role::orientation;
+        if (column.role == Role::orientation) count.axes |= 1 << column.axis;
     }
-    const bool whole = std::all_of(axes.begin(), axes.end(),
-                                   [](const auto& point) { return point.second == 127; });
+    const bool whole = std::all_of(counts.begin(), counts.end(), [](const auto& point) {
+        const auto& [places, parts, axes] = point.second;
+        return (places == 3 && parts == 4 && axes == 15) || places + parts == 0;
+    });
     for (CsvColumn& column : columns) {
         if (column.role == Role::orientation && !whole) column = {};
     }
@@ -157,8 +164,8 @@ void set_clock(const std::vector<CsvColumn>& columns, const CsvOpening& opening,
     for (std::size_t c = 0; c < columns.size(); ++c) {
         if (columns[c].role == Role::position) data.push_back(c);
     }
-    const std::optional<std::size_t> time = time_column(opening, columns, data, hints.time_column,
-                                                        plan.info.source, plan.info.remarks);
+    const std::optional<std::size_t> time =
+        time_column(opening, columns, data, hints.time_column, plan.info.source, plan.info.remarks);
     if (time) return plan.count_by_times(opening, *time, columns[*time].unit);
     for (std::size_t c = 0; c < columns.size(); ++c) {
         if (columns[c].role == Role::frame) return plan.count_by_frames(c);

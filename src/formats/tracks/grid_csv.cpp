@@ -183,7 +183,8 @@ bool are_poses(const CsvOpening& opening)
     if (!opening.header.empty() || opening.column_count != 8) return false;
     for (std::size_t row = 0; row < opening.sample_rows(); ++row) {
         double squares = 0;
-        for (std::size_t c = 4; c < 8; ++c) squares += opening.value(row, c) * opening.value(row, c);
+        for (std::size_t c = 4; c < 8; ++c)
+            squares += opening.value(row, c) * opening.value(row, c);
         if (!(std::abs(squares - 1) < kUnit)) return false;
     }
     return true;
@@ -214,9 +215,9 @@ TablePlan plan_unnamed_csv(const CsvOpening& opening, const TrackHints& hints,
     }
     TablePlan plan;
     TrackInfo& info = plan.info;
-    const UnnamedColumns columns =
-        opening.header.empty() ? columns_without_header(opening)
-                               : columns_of_header(opening, hints, source, info.remarks);
+    const UnnamedColumns columns = opening.header.empty()
+                                       ? columns_without_header(opening)
+                                       : columns_of_header(opening, hints, source, info.remarks);
     check_columns(columns, opening, source);
     if (hints.with_velocities && columns.data.size() % 6 != 0) {
         throw Error(Field{"with_velocities"},

@@ -142,8 +142,8 @@ class TableReader : public TrackReader {
             const double* orientation = numbers_.data() + plan_.orientation_target(0, 0);
             frame.position.assign(std::as_const(numbers_).data(), velocity);
             frame.velocity.assign(velocity, orientation);
-            frame.orientation.assign(orientation, std::as_const(numbers_).data() +
-                                                      plan_.clock_target());
+            frame.orientation.assign(orientation,
+                                     std::as_const(numbers_).data() + plan_.clock_target());
             const bool empty = !clear_partly_missing(frame);
             if (has_clock_ && std::isnan(numbers_.back())) {
                 if (empty) continue;  // a row of gaps alone says nothing, not even when

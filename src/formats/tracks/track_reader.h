@@ -30,10 +30,10 @@ struct TrackInfo {
 
 // One frame in the units of the file.
 struct TrackFrame {
-    double time = 0;               // [s]; without times, the number of the frame, from 0
-    std::vector<double> position;  // 3 per point; a missing point is NaN in all three
-    std::vector<double> velocity;  // the same, or empty
-    std::vector<double> orientation;  // quaternions x, y, z, w of every point, or empty
+    double time = 0;                       // [s]; without times, the number of the frame, from 0
+    std::vector<double> position;          // 3 per point; a missing point is NaN in all three
+    std::vector<double> velocity;          // the same, or empty
+    std::vector<double> orientation = {};  // quaternions x, y, z, w of every point, or empty
 };
 
 class TrackReader {
