@@ -34,9 +34,9 @@ std::vector<double> spacings_along(const std::vector<PointFrame>& frames)
 bool is_rope(const std::vector<PointFrame>& frames)
 {
     constexpr std::size_t kFewest = 5;  // fewer points may lie anyhow
-    // The cosine of the turn from a step along the list to the next, in the straightest tenth of all
-    // frames. At the end of the row of a grid it is -0.7 and less, or 0 where rows are listed there
-    // and back. A rope is smoother than that.
+    // The cosine of the turn from a step along the list to the next, in the straightest tenth of
+    // all frames. At the end of the row of a grid it is -0.7 and less, or 0 where rows are listed
+    // there and back. A rope is smoother than that.
     constexpr double kStraight = 0.2;
     constexpr double kAlike = 0.25;  // of the distance, between nine in ten and one in ten frames
     if (frames.empty() || frames.front().size() < kFewest) return false;
