@@ -219,9 +219,14 @@ void Descent::validate(TrainLog& log)
     const ParameterValues values = exponentials(state_.average);
     const double error = set_.validation_error(gradient_, values).mean;
     log.validation_rmse = error;
-    const bool better = !state_.best_validation || error < *state_.best_validation;
-    if (!std::isfinite(error) || !better) return;
-    state_.best_validation = error;
+    if (!std::isfinite(error)) return;
+    // Chaos makes the error of a dozen free falls rise and fall by a few percent. The lowest of many
+    // is luck, and an earlier iteration has seen fewer clips: a later one is better unless it is
+    // clearly worse. Captured motion is short of takes, and there the lowest counts.
+    const double clearly = set_.motion.header.captured ? 1 : 1.05;
+    const double lowest = std::min(error, state_.best_validation.value_or(error));
+    state_.best_validation = lowest;
+    if (error > clearly * lowest) return;
     state_.best_iteration = state_.iteration;
     state_.best = values;
 }
