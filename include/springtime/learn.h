@@ -112,7 +112,7 @@ struct LearnOptions {
     int batch = 32;
     double slow_seconds = 1;
     // Both methods.
-    double validation_share = 0.1;
+    double validation_share = 0.125;
     int validation_rollouts = 16;  // at most
     std::optional<int> validate_every{};
     std::uint64_t seed = 1;
@@ -189,7 +189,9 @@ struct TrainState {
     // Of descents on trajectories: Adam for the levels of families, and the running mean.
     ParameterValues level_mean{}, level_square{}, average{};
     double stiffness_scale = 0, damping_scale = 0;  // means at the start, the unit of rates
-    std::optional<double> best_validation;          // [m]; absent before the first finite one
+    // Of descents on trajectories: the lowest error so far, that `best` may exceed a little. [m]
+    double lowest_validation = 0;
+    std::optional<double> best_validation;  // of `best` [m]; absent before the first finite one
     int best_iteration = 0;
     ParameterValues best;
 };
@@ -296,7 +298,7 @@ struct TrainOptions {
     std::optional<double> stiffness_start;  // [N/m], in all ranges, instead of that of `start`
     std::optional<double> damping_start;    // [N s/m], likewise
     std::optional<Cloth> start;             // absent: the best constants are searched for
-    double validation_share = 0.1;
+    double validation_share = 0.125;
     int validation_rollouts = 16;  // at most
     int validate_every = 8;       // iterations
     std::optional<int> patience;  // end after this many iterations without a better validation

@@ -23,9 +23,10 @@ struct StoredField {
 };
 
 // In the order of the file.
-constexpr std::array<StoredField<double>, 2> kScalars{{
+constexpr std::array<StoredField<double>, 3> kScalars{{
     {"stiffness_scale", &TrainState::stiffness_scale},
     {"damping_scale", &TrainState::damping_scale},
+    {"lowest_validation", &TrainState::lowest_validation},
 }};
 constexpr double kNoValidation = -1;  // in the file, instead of a best validation
 // With one value for every element.

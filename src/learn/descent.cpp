@@ -56,6 +56,10 @@ std::vector<ParameterBounds> range_of(const std::vector<Parameter>& parameters,
     return bounds;
 }
 
+// Some sixteen chaotic rollouts tell errors apart to about this factor. Within it, the later iteration
+// is taken: the rate falls, and what it averages over is steadier.
+constexpr double kHardlyWorse = 1.05;
+
 // The step that the bounds of parameters are made for. Where steps are cut as needed, descents may
 // come to need four times as many as the start.
 double shortest_step(const TrainingSet& set, const Cloth& start)
@@ -220,13 +224,10 @@ void Descent::validate(TrainLog& log)
     const double error = set_.validation_error(gradient_, values).mean;
     log.validation_rmse = error;
     if (!std::isfinite(error)) return;
-    // Chaos makes the error of a dozen free falls rise and fall by a few percent. The lowest of many
-    // is luck, and an earlier iteration has seen fewer clips: a later one is better unless it is
-    // clearly worse. Captured motion is short of takes, and there the lowest counts.
-    const double clearly = set_.motion.header.captured ? 1 : 1.05;
-    const double lowest = std::min(error, state_.best_validation.value_or(error));
-    state_.best_validation = lowest;
-    if (error > clearly * lowest) return;
+    const bool first = !state_.best_validation;
+    if (first || error < state_.lowest_validation) state_.lowest_validation = error;
+    if (!first && error > kHardlyWorse * state_.lowest_validation) return;
+    state_.best_validation = error;
     state_.best_iteration = state_.iteration;
     state_.best = values;
 }

@@ -219,11 +219,12 @@ const TrivialErrors& Recipe::trivial()
 }
 
 // A source that is itself such a network is recovered, and nothing is left to learn. Where noise is
-// large the floor means little, so the answer must also be far better than what needs no model.
+// large the floor means little, so the answer must also be far better than what needs no model. Real
+// cloth is no such network.
 bool Recipe::linear_answer_is_exact()
 {
     constexpr double kFarBetter = 0.5;
-    if (!learned_.linear) return false;
+    if (!learned_.linear || motion_.header.captured) return false;
     double seconds = 0;
     for (const Trajectory& whole : training_set().validation) {
         seconds = std::max(seconds, double(whole.frame_count) * motion_.header.frame_interval());
