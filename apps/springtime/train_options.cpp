@@ -102,6 +102,14 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "the full law that pay for trajectories, published otherwise. The flags among those of "
              "the cloth add single terms")
         .one_of({"auto", "published", "full"});
+    verb.add("--globals", flags.globals,
+             "Fit first what the recordings of a capture share: size of the sheet, drag, tilt of "
+             "gravity, delay and offsets of held points; auto: for captured motion")
+        .one_of({"auto", "none", "all"});
+    verb.add("--fix", flags.fixed,
+             "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
+             "paths; can be repeated")
+        .one_of({"size", "drag", "tilt", "delay", "paths"});
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
         .add_switch("--isotropic-damping", flags.terms.isotropic,
@@ -223,6 +231,13 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     if (!flags.families.empty()) options.families = families_named(flags.families);
+    if (flags.globals != "auto") options.globals = flags.globals == "all";
+    for (const GlobalKind kind : kGlobalKinds) {
+        const auto& fixed = flags.fixed;
+        if (std::find(fixed.begin(), fixed.end(), name_of(kind)) != fixed.end()) {
+            options.fixed_globals.push_back(kind);
+        }
+    }
     options.law = law_from(flags);
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "springtime/cloth.h"
@@ -70,6 +72,18 @@ struct DescentOptions {
     std::uint64_t seed = 1;
 };
 
+// What Globals consist of, by the words of `--fix`.
+enum class GlobalKind : std::uint8_t {
+    size,   // length and width of the sheet
+    drag,   // of the air
+    tilt,   // of gravity
+    delay,  // of the cloth behind the stated paths of held points
+    paths,  // turn and offsets of these paths
+};
+inline constexpr std::array kGlobalKinds{GlobalKind::size, GlobalKind::drag, GlobalKind::tilt,
+                                         GlobalKind::delay, GlobalKind::paths};
+std::string_view name_of(GlobalKind kind);
+
 // The defaults of absent options depend on the motion. There is one schedule for simulated motion
 // and another for captured motion (docs/learning.md).
 struct LearnOptions {
@@ -82,6 +96,8 @@ struct LearnOptions {
     // Absent: for trajectories the published law first, then the parts of the full law that pay
     // (docs/learning.md); otherwise the published law.
     std::optional<SpringLaw> law{};
+    std::optional<bool> globals{};            // fit them first; absent: for captured motion
+    std::vector<GlobalKind> fixed_globals{};  // these stay as the motion states them
     // The linear method (see IdentifyOptions).
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
@@ -258,6 +274,34 @@ Learned learn(const Motion& motion, const LearnOptions& options, const Progress&
 // The error of runs of some seconds below which nothing is left to refine. It accounts for noise of
 // positions, noise of the velocities at the start, and rounding. [m]
 double refinement_floor(const Identification& linear, double seconds, const MotionHeader& header);
+
+// ---- The globals by themselves ----
+
+struct GlobalsOptions {
+    std::vector<GlobalKind> fixed{};  // these stay as stated
+    GridOptions grid{};               // of the network that is run
+    int threads = 0;
+    Device device = Device::automatic;
+};
+
+struct GlobalsFit {
+    Globals globals;
+    Cloth cloth;              // homogeneous, with the levels that were fitted beside
+    double stated_error = 0;  // of the start, with everything as stated [m]
+    double error = 0;         // mean over the frames at the free landmarks [m]
+    int iterations = 0;
+};
+
+// Fits what the recordings of a capture share, together with levels of stiffness, damping and
+// bending, to whole recordings that a homogeneous network follows from their first frames. Noise may
+// have heavy tails: residuals count like those of a Student distribution. Where the motion says
+// little, a number stays near what is stated. docs/learning.md says how. Throws Error if no
+// recording has a free landmark.
+GlobalsFit fit_globals(const Motion& motion, const GlobalsOptions& options,
+                       const Progress& progress = {});
+
+// One line for people: "sheet 0.286 +- 0.002 x 0.271 +- 0.002 m instead of 0.3 x 0.3 m as stated; ..."
+std::string describe(const Globals& globals);
 
 // ---- The descent by itself ----
 

@@ -379,6 +379,7 @@ Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double
     Cloth cloth = make_grid_cloth(header.sheet, grid, MaterialField::uniform(stiffness),
                                   MaterialField::uniform(damping));
     set_law(cloth, law);
+    cloth.globals = header.globals;
     return cloth;
 }
 
