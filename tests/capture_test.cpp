@@ -119,7 +119,9 @@ TEST(RegularGrid, IsToldByRestPointsInRows)
     points = grid_points(4, 6, 0.05, 0.03);
     points[9].v += 0.004;
     EXPECT_FALSE(regular_grid(points));
-    EXPECT_FALSE(regular_grid(grid_points(1, 6, 0.05, 0.03)));
+    const auto rope = regular_grid(grid_points(1, 6, 0.05, 0.03));
+    ASSERT_TRUE(rope);
+    EXPECT_EQ(std::pair(rope->rows, rope->cols), std::pair(1, 6));
     EXPECT_FALSE(regular_grid({}));
 }
 
@@ -137,8 +139,10 @@ TEST(FittingGrid, IsThatOfTheLandmarksOrHasAboutAsMany)
     EXPECT_EQ(sides(), std::pair(4, 13));
     header.rest = grid_points(70, 70, 1, 1);  // too many: 140 x 35, cut off
     EXPECT_EQ(sides(), std::pair(32, 32));
-    header.rest.resize(3);
+    header.rest = {{0, 0}, {0.4, 0}, {0.1, 0.1}};  // too few
     EXPECT_EQ(sides(), std::pair(4, 4));
+    header.rest = grid_points(1, 3, 0.2, 0);  // a rope
+    EXPECT_EQ(sides(), std::pair(1, 3));
 }
 
 // ---- What holds the sheet ----

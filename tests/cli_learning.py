@@ -247,7 +247,7 @@ class Learning:
             (["train", "m.h5", "--validation-share", "2"], "validation"),
             (["train", "m.h5", "--validate-every", "-3"], "--validate-every"),
             (["train", "--resume", "nowhere"], "nowhere"),
-            (["reproduce", "gravity"], "no such experiment; there are reconstruction, locking, drape and identification"),
+            (["reproduce", "gravity"], "no such experiment; there are reconstruction, generalisation, locking, drape and identification"),
         ):
             self.assertIn(message, self.run_it(*arguments, "--out", "x", code=2).stderr)
             self.assertFalse((self.folder / "x").exists())  # nothing to clear away

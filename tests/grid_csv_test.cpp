@@ -114,6 +114,63 @@ TEST_F(GridCsv, FindsVelocitiesOfNoisyPlaces)
     expect_frames(tracks.frames, frames, true);
 }
 
+// Velocities that a tracker made of differences of its own noisy places, of uneven times; many rows
+// repeat the one before, and some points are missing.
+TEST_F(GridCsv, FindsVelocitiesThatAreDifferences)
+{
+    for (const bool backward : {true, false}) {
+        std::mt19937 random(9);
+        std::normal_distribution<double> noise(0, 0.01);
+        std::uniform_real_distribution<double> step(0.06, 0.14);
+        std::vector<TrackFrame> places = waving_sheet(8, 8, 41), frames;
+        for (TrackFrame& frame : places) {
+            for (double& x : frame.position) x += noise(random);
+            std::fill_n(frame.position.begin() + 3 * (random() % 64), 3, kMissing);
+        }
+        for (std::size_t f = 1; f + 1 < places.size(); ++f) {
+            TrackFrame frame = places[f];
+            const auto& from = places[backward ? f - 1 : f].position;
+            const auto& to = places[backward ? f : f + 1].position;
+            const double interval = step(random);
+            for (std::size_t i = 0; i < from.size(); ++i) {
+                frame.velocity[i] = (to[i] - from[i]) / interval;
+            }
+            for (std::size_t repeat = 0; repeat < 1 + random() % 3; ++repeat) {
+                frame.time = 0.05 * double(frames.size());
+                frames.push_back(frame);
+            }
+        }
+        const AllTracks tracks = read(number_text(frames, Order::blocks, true), "blocks");
+        EXPECT_TRUE(tracks.info.velocities) << backward;
+        EXPECT_EQ(tracks.info.point_count, 64u);
+        // Places alone, twice as many, are none.
+        std::vector<TrackFrame> alone = frames;
+        for (TrackFrame& frame : alone) frame.velocity.clear();
+        EXPECT_FALSE(read(number_text(alone, Order::blocks, false)).info.velocities);
+    }
+}
+
+TEST_F(GridCsv, VelocitiesMayBeStated)
+{
+    // Nothing in common with the places: random numbers.
+    std::mt19937 random(2);
+    std::normal_distribution<double> noise(0, 1);
+    std::vector<TrackFrame> frames = waving_sheet(3, 4, 20);
+    for (TrackFrame& frame : frames) {
+        for (double& v : frame.velocity) v = noise(random);
+    }
+    write_bytes(path, number_text(frames, Order::blocks, true));
+    TrackHints hints;
+    hints.layout = "blocks";
+    EXPECT_EQ(open_csv_tracks(path, hints)->info().point_count, 24u);
+    hints.with_velocities = true;
+    const AllTracks tracks = read_tracks(*open_csv_tracks(path, hints));
+    expect_frames(tracks.frames, frames, true);
+    write_bytes(path, number_text(waving_sheet(3, 3, 5), Order::blocks, false));
+    const auto act = [&] { open_csv_tracks(path, hints); };
+    EXPECT_EQ(field_of(act), "with_velocities");
+}
+
 // Points that fall together have places that grow with the way they fell, but are no velocities.
 TEST_F(GridCsv, FallingPointsAreNoVelocities)
 {

@@ -203,6 +203,21 @@ TEST_F(ImportRest, AnotherOrderIsToldFromAWrongUnit)
     expect_has(refusal(options), "same points in the same order");
 }
 
+// As many vertices, but of a long strip: the order is not what is wrong.
+TEST_F(ImportRest, AnotherMeshIsToldFromAnotherOrder)
+{
+    write_take(folder / "take.csv", {});
+    std::ofstream mesh(folder / "rest.obj");
+    for (int p = 0; p < 35; ++p)
+        mesh << fmt::format("v {} 0 {}\n", 0.06 * (p % 18), 0.06 * (p / 18));
+    mesh.close();
+    ImportOptions options = cloth_options();
+    options.rest = folder / "rest.obj";
+    const std::string text = refusal(options);
+    expect_has(text, "another mesh");
+    EXPECT_EQ(text.find("same order"), std::string::npos) << text;
+}
+
 TEST_F(ImportRest, AMeshMayHaveAnotherUnitThanThePoints)
 {
     for (const double points : {1.0, 0.01, 0.001}) {

@@ -191,6 +191,17 @@ TEST_F(Import, AnAxisThatIsNotUpIsRefusedAndTurnedWhenNamed)
     EXPECT_LT(off(rollout(), 30, 19, 0.5), 1e-6);
 }
 
+// The lower edge is named: that is said before another axis is advised, with the upper corners.
+TEST_F(Import, LowerPointsAreSaidToBeLower)
+{
+    ImportOptions options = board_options();
+    options.driven = {"corner-sw", "corner-se"};
+    const std::string text = refusal({even_times(60, 60)}, options);
+    expect_has(text, "the named points are the lower ones");
+    expect_has(text, "`driven` corner-nw `driven` corner-ne");
+    EXPECT_LT(text.find("corner-nw"), text.find("give `up` -y"));
+}
+
 TEST_F(Import, AWrongGridIsRefused)
 {
     ImportOptions options = board_options();

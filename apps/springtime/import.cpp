@@ -18,7 +18,8 @@ struct ImportArguments {
     CommonOptions common;
     EnvironmentOptions environment;
     ImportOptions run;
-    std::vector<std::string> files;
+    std::vector<std::string> files, handle_paths;
+    std::string handle_delay = "auto";
     std::string out = "motion.h5", grid, rest, rest_unit = "auto", unit = "auto",
                 velocities = "estimate";
     long rest_frame = -1;
@@ -29,8 +30,9 @@ struct ImportArguments {
 };
 
 // Flags that take no value: what follows them may be a file.
-constexpr std::array kSwitches{"--column-order", "--keep-outliers", "--raw-handles", "--trust",
-                               "--overwrite",    "--quiet",         "--json"};
+constexpr std::array kSwitches{"--column-order", "--keep-outliers",  "--raw-handles",
+                               "--trust",        "--overwrite",      "--quiet",
+                               "--json",         "--with-velocities"};
 
 // The first argument that is a file and no value of a flag.
 fs::path first_file(const std::vector<std::string>& given)
@@ -83,6 +85,18 @@ std::optional<double> unit_from(const std::string& text, const char* flag)
     throw Error("{} '{}': give m, cm, mm, in, ft, a number of metres, or auto", flag, text);
 }
 
+std::optional<double> delay_from(const std::string& text)
+{
+    if (text == "auto") return std::nullopt;
+    try {
+        std::size_t used = 0;
+        const double seconds = std::stod(text, &used);
+        if (used == text.size()) return seconds;
+    } catch (const std::exception&) {
+    }
+    throw Error("--handle-delay '{}': give a number of seconds, or auto", text);
+}
+
 // A rest file that is named beside the data lies there, not where the user stands.
 fs::path rest_from(const ImportArguments& arguments)
 {
@@ -104,6 +118,8 @@ ImportOptions options_from(const ImportArguments& arguments)
     options.frame_rate = unless_zero(arguments.fps);
     options.from = unless_zero(arguments.from);
     options.until = unless_zero(arguments.until);
+    options.handle_path.assign(arguments.handle_paths.begin(), arguments.handle_paths.end());
+    options.handle_delay = delay_from(arguments.handle_delay);
     options.environment = environment_from(arguments.environment, {});
     options.file_velocities = arguments.velocities == "file";
     options.smooth_handles = !arguments.raw_handles;
@@ -122,6 +138,7 @@ int run_import(const ImportArguments& arguments)
     const std::vector<fs::path> files(arguments.files.begin(), arguments.files.end());
     std::vector<fs::path> all = files;
     all.push_back(options.rest);
+    all.insert(all.end(), options.handle_path.begin(), options.handle_path.end());
     for (const fs::path& file : all) {
         std::error_code none;  // where one of them is not there they are not the same
         if (fs::equivalent(file, arguments.out, none)) {
@@ -176,6 +193,16 @@ void add_held_flags(const Flags& flags, ImportArguments& arguments)
         "particle:NUMBER, grid:ROW,COL");
     add("--driven", arguments.run.driven,
         "Points that are held and moved, likewise: their observed paths are prescribed");
+    flags
+        .add("--handle-path", arguments.handle_paths,
+             "Where what moves the --driven points was, a file for every recording: CSV of a "
+             "robot's poses (time, position, quaternion), or of a place for every driven point")
+        .list()
+        .type("FILES");
+    flags.in("The files")
+        .add("--handle-delay", arguments.handle_delay,
+             "How long the recording is behind --handle-path [s]; auto: as fits")
+        .type("SECONDS");
     add("--drop", arguments.run.dropped,
         "Points that are left out, likewise: a name of the file, the beginning of several (Wand*), "
         "or particle:NUMBER");
@@ -198,6 +225,12 @@ void add_file_flags(const Flags& flags, ImportArguments& arguments)
              "Of a CSV file: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z), blocks (all "
              "x, all y, all z)")
         .one_of({"auto", "wide", "long", "blocks"});
+    rare.add_switch("--with-velocities", arguments.run.with_velocities,
+                    "The second half of the columns of a CSV without names are velocities");
+    rare.add("--time-column", arguments.run.time_column,
+             "Column of a CSV that has the time stamps, by its name; empty: of several the one "
+             "against which motion is smoother")
+        .type("NAME");
     rare.add("--array", arguments.run.array, "Array of an .npz file that has several");
     rare.add("--velocities", arguments.velocities,
              "estimate: none are stored; file: those of the file, where it has them")

@@ -41,13 +41,13 @@ std::optional<double> positive(double value)
     return value > 0 ? std::optional<double>(value) : std::nullopt;
 }
 
-// What was asked for; none where nothing was.
-std::optional<SpringLaw> law_of(const TrainFlags& flags)
+// None: what suits the method. Single terms add to the named law, or to the published one.
+std::optional<SpringLaw> law_from(const TrainFlags& flags)
 {
-    const bool named = flags.law != "auto";
     const SpringLaw& terms = flags.terms;
-    if (!named && terms.knots.empty() && !terms.isotropic && !terms.bends) return std::nullopt;
-    SpringLaw law = named ? law_named(flags.law) : SpringLaw{};
+    const bool more = !terms.knots.empty() || terms.isotropic || terms.bends;
+    if (flags.law == "auto" && !more) return std::nullopt;
+    SpringLaw law = law_named(flags.law == "auto" ? "published" : flags.law);
     if (!terms.knots.empty()) law.knots = terms.knots;
     law.isotropic |= terms.isotropic;
     law.bends |= terms.bends;
@@ -104,6 +104,14 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
             "the full law that pay for trajectories, published otherwise. The flags among those of "
             "the cloth add single terms")
         .one_of({"auto", "published", "full"});
+    verb.add("--globals", flags.globals,
+             "Fit first what the recordings of a capture share: size of the sheet, drag, tilt of "
+             "gravity, delay and offsets of held points; auto: for captured motion")
+        .one_of({"auto", "none", "all"});
+    verb.add("--fix", flags.fixed,
+             "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
+             "paths; can be repeated")
+        .one_of({"size", "drag", "tilt", "delay", "paths"});
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
         .add_switch("--isotropic-damping", flags.terms.isotropic,
@@ -123,6 +131,10 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
                "Share of the clips that start with their rollout; the others start at any frame");
     follow.add("--smoothing", flags.learn.smoothing,
                "How often the gradient is smoothed over neighbouring springs");
+    follow.add("--masses", flags.masses,
+               "learn: a mass for every particle as well; keep: those of the sheet; auto: learn for "
+               "simulated motion, unless a law is given")
+        .one_of({"auto", "learn", "keep"});
     follow.add("--loss", flags.loss, "distance: mean of distances; squares: of their squares")
         .one_of({"distance", "squares"});
     follow.add("--outlier-width", flags.learn.width,
@@ -221,9 +233,17 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
                                                     : LearnMethod::automatic;
     if (flags.grid != "auto") options.grid = parse_grid(flags.grid);
     if (!flags.families.empty()) options.families = families_named(flags.families);
-    options.law = law_of(flags);
+    if (flags.globals != "auto") options.globals = flags.globals == "all";
+    for (const GlobalKind kind : kGlobalKinds) {
+        const auto& fixed = flags.fixed;
+        if (std::find(fixed.begin(), fixed.end(), name_of(kind)) != fixed.end()) {
+            options.fixed_globals.push_back(kind);
+        }
+    }
+    options.law = law_from(flags);
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
+    if (flags.masses != "auto") options.masses = flags.masses == "learn";
     options.form = flags.form == "force"  ? BalanceForm::force
                    : flags.form == "weak" ? BalanceForm::weak
                                           : BalanceForm::automatic;

@@ -198,6 +198,35 @@ struct StandardErrors {
     double force = 0;            // density of the noise in the force balance [N s^(1/2)]
 };
 
+// A number that was fitted, with its standard error; without one it was given.
+struct FittedNumber {
+    double value = 0;
+    std::optional<double> error{};
+};
+
+// Where a held landmark really is, beside its stated path. [m]
+struct HeldOffset {
+    int landmark = 0;
+    Vec3d offset{}, error{};  // the errors are zero if the offset was given
+};
+
+// What a capture states only roughly and all of its recordings share. It is fitted before the
+// springs, because it moves the cloth more than they do. with_globals() (motion.h) applies it to a
+// motion. Mass is not among it: all forces scale with it, so motion alone does not show it.
+struct Globals {
+    double stated_length = 0, stated_width = 0;  // of the sheet [m]
+    FittedNumber length, width;                  // [m]
+    FittedNumber drag;                           // [1/s]
+    Vec3d gravity{};                             // [m/s^2]
+    FittedNumber tilt_x, tilt_z;                 // of gravity towards x and z [rad]
+    FittedNumber delay;                          // of the cloth behind the stated paths [s]
+    std::array<FittedNumber, 3> turn{};          // of stated paths: rotation vector [rad]
+    std::vector<HeldOffset> offsets{};
+    // If the stated paths are noisy: held points move as one solid that does not turn, and its path
+    // is smoothed over this time to either side. [s]
+    std::optional<double> steadied{};
+};
+
 // Particles and elements with their parameters. It is constant while it runs. A surrogate is a
 // cloth of springs, with bends or without; a finite-element sheet is a cloth of triangles and
 // hinges.
@@ -211,6 +240,7 @@ struct Cloth {
     TriangleSet triangles{};
     HingeSet hinges{};
     std::optional<StandardErrors> errors{};  // of an identified cloth
+    std::optional<Globals> globals{};        // of a cloth that was learned from captured motion
 
     std::size_t particle_count() const { return rest.size(); }
 };

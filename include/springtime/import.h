@@ -33,6 +33,11 @@ struct ImportOptions {
     std::vector<std::string> pinned;   // held fast
     std::vector<std::string> driven;   // held and moved: their observed paths are prescribed
     std::vector<std::string> dropped;  // left out
+    // Files with the path of what moves the driven points, one for every recording: poses of a
+    // tool, or a place for every driven point. The points then follow these instead of their
+    // observed paths, rigidly fixed to the tool, with offsets and a delay that fit what was seen.
+    std::vector<std::filesystem::path> handle_path;
+    std::optional<double> handle_delay;  // [s] of the recording behind those files; else fitted
 
     std::optional<double> unit;  // [m] that 1 in the file means; else as it says, or fits the sheet
     std::string up;              // x, y, z, -x, -y or -z of the file; empty: as it says, or y
@@ -47,6 +52,8 @@ struct ImportOptions {
     bool trust = false;  // take unit, axis and grid as stated, whatever the points look like
 
     std::string csv_layout = "auto";  // wide, long, blocks or auto
+    bool with_velocities = false;     // of a CSV without names: the second half are velocities
+    std::string time_column;          // of a CSV, by its name; empty: as the numbers show
     std::string array;                // of an .npz
     std::string config;               // TOML that is kept in the motion; may be empty
 };
@@ -59,6 +66,24 @@ struct Outlier {
         0;  // [m] from the nearest position that its neighbours in time and on the sheet allow
 };
 
+// How driven points follow a file of handle_path.
+struct HandleLogReport {
+    std::string source;
+    double delay = 0, delay_error = 0;  // [s] of the recording behind it; its standard error
+    bool delay_given = false;
+    bool shared_clock = true;   // else the file is taken to begin with the recording
+    std::vector<Vec3d> offset;  // [m] of every driven point, in the axes of the tool
+    bool oriented = false;      // the file has orientations; else offsets are in the room's axes
+    double turn = 0;            // [rad] between the axes of file and recording, as fitted
+    // Whether all points were turned into the axes of the file, because the cloth hangs straighter
+    // there; and how far it hangs from straight down on average, now and as recorded [rad].
+    bool levelled = false;
+    double slant = 0, slant_before = 0;
+    double residual = 0;        // [m], root mean square of seen places against the path
+    double usual_residual = 0;  // [m], the median
+    std::vector<std::string> remarks;
+};
+
 // What became of a recording: one file, or one sequence of files.
 struct RecordingReport {
     std::string source, format;
@@ -69,21 +94,32 @@ struct RecordingReport {
     // Frames of the motion in which every point is missing: the file has no frame at that time, or
     // its frame shows no point.
     std::size_t lost = 0, empty = 0;
-    std::size_t missing = 0;        // missing points, summed over the frames that show some
-    bool resampled = false;         // for one of two reasons:
-    bool another_rate = false;      // another frame rate than that of the file was asked for
-    bool uneven = false;            // the time stamps are uneven
-    double file_rate = 0;           // [1/s], lost frames counted
-    double jitter = 0;              // of the time stamps, in frames of the file
+    std::size_t missing = 0;    // missing points, summed over the frames that show some
+    bool resampled = false;     // for one of two reasons:
+    bool another_rate = false;  // another frame rate than that of the file was asked for
+    bool uneven = false;        // the time stamps are uneven
+    double file_rate = 0;       // [1/s], lost frames counted
+    double jitter = 0;          // of the time stamps, in frames of the file, at most
+    // How far time stamps are from when a frame was seen, rms [s], where that can be told; and
+    // whether times are those of the tracker's own clock, which its velocities tell, instead.
+    std::optional<double> stamp_jitter;
+    bool own_clock = false;
+    // Noise of the points along an axis [m], by how far they are from the middle of the frames
+    // before and after: of most (from the median), and root mean square. Motion that changes within
+    // three frames counts too. Heavy tails make the second larger than the first.
+    double noise = 0, noise_rms = 0;
     std::size_t outlier_count = 0;  // in the file
     std::vector<Outlier> outliers;  // the first of them
-    double smoothing = 0;           // root mean square change of driven paths [m]
+    // Root mean square change of driven paths [m] by local quadratics through so many frames.
+    double smoothing = 0;
+    std::size_t smoothing_frames = 0;
     // Frames in which a driven point is missing and its path is a straight line; the longest run.
     std::size_t bridged = 0, longest_bridge = 0;
     std::size_t late = 0;  // frames from the start until every point has been seen
     // Time after the first frame of the file [s] of the first frame that shows every point, or does
     // so with the two after it.
     std::optional<double> whole_from;
+    std::optional<HandleLogReport> handle_log;
     double pin_motion = 0;  // root mean square distance of pinned points from their position [m]
     std::vector<std::string> remarks;
 };

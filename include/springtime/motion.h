@@ -32,6 +32,7 @@ struct MotionHeader {
     bool captured = false;     // the step of the source is unknown; dt is a part of a frame
     std::string config;        // TOML that made it; may be empty
     std::string source_cloth;  // JSON of the source cloth; empty when unknown
+    std::optional<Globals> globals{};  // what with_globals() has applied
 
     std::size_t landmark_count() const { return rest.size(); }
     double frame_interval() const { return dt * stride; }  // [s]
@@ -131,6 +132,12 @@ Motion select_rollouts(const Motion& motion, const std::vector<std::size_t>& rol
 // neighbouring springs. A stretch that neighbours share stays, because the corrections from both
 // sides cancel. Velocities are not changed, and handles are not moved.
 void project_onto_rest_lengths(State& state, const Cloth& cloth, const std::vector<int>& handles);
+
+// The motion as its globals say: the size of the sheet and the places of landmarks in it, gravity,
+// drag, and the paths of held landmarks. Observed positions stay. A cloth that is made for this
+// motion (make_surrogate) keeps the globals. A motion that globals were applied to stays as it is.
+// Nothing is copied, as above. Throws Error if the motion states another size than the globals say.
+Motion with_globals(const Motion& motion, const Globals& globals);
 
 // ---- Grids and resampling
 

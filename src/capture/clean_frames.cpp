@@ -15,6 +15,7 @@ CleanFrames::CleanFrames(const RecordingScan& scan, const FramePlan& plan,
       options_(options),
       reader_(open_recording(scan.recording, options, scan.info.names)),
       clock_(reader_->info(), options),
+      time_(scan.stamps.time),
       finder_(layout.shape.rest, most_residual)
 {
 }
@@ -27,6 +28,7 @@ std::optional<CleanFrames::Timed> CleanFrames::read()
         timed.time = clock_(frame);
         if (!clock_.wanted(timed.time)) continue;
         if (in_file_ == plan_.kept.size()) break;
+        timed.time = time_[in_file_];
         if (!plan_.kept[in_file_++]) continue;
         const auto recording = [&](const std::vector<double>& numbers, PointFrame& to) {
             to = points_of(numbers, layout_.points);

@@ -22,15 +22,17 @@ class CleanFrames {
     // Even or resampled, as the plan says.
     Frame next();  // as often as the plan has frames
 
+    struct Timed : Frame {
+        double time = 0;  // after the first frame of the file [s]
+    };
+    // Instead of next(): the kept frames of the file, without outliers, at their own times.
+    std::optional<Timed> next_kept() { return read_sound(); }
+
     double share() const { return reader_->share(); }
     // What is known once all frames have been made.
     void report(RecordingReport& report) const;
 
   private:
-    struct Timed : Frame {
-        double time = 0;
-    };
-
     std::optional<Timed> read();        // the next kept frame of the file
     std::optional<Timed> read_sound();  // the same without outliers
     void remove_outliers(Timed& now, const Timed* after);
@@ -45,6 +47,7 @@ class CleanFrames {
     const ImportOptions& options_;
     std::unique_ptr<TrackReader> reader_;
     FrameClock clock_;
+    const std::vector<double>& time_;  // of the frames in the file, corrected [s]
     OutlierFinder finder_;
     std::size_t in_file_ = 0, made_ = 0;
     std::optional<Timed> before_, waiting_;  // around the frame that is looked at for outliers

@@ -146,6 +146,23 @@ double fitted_interval(const std::vector<double>& time)
     return both / square;
 }
 
+// The interval of frames that come so unevenly that lost ones cannot be counted: the mean step,
+// without those during which several were lost.
+double mean_interval(const std::vector<double>& time)
+{
+    constexpr double kLost = 3;  // medians
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < time.size(); ++i) steps.push_back(time[i] - time[i - 1]);
+    const double most = kLost * quantile(steps, 0.5);
+    double sum = 0, count = 0;
+    for (const double step : steps) {
+        if (step > most) continue;
+        sum += step;
+        ++count;
+    }
+    return sum / count;
+}
+
 // What stamps are multiples of, when they were rounded to decimals. [s]
 double rounding_of(const std::vector<double>& time)
 {
@@ -263,7 +280,12 @@ FramePlan plan_frames(const FrameStamps& stamps, double interval, std::string_vi
             "nothing; at least {} others are needed",
             source, plan.duplicates, stamps.time.size(), plan.backward, plan.trimmed, kLeastFrames);
     }
+    constexpr double kUncounted = 0.25;  // intervals; half of one could be the next frame
     plan.file_interval = stamps.interval > 0 ? stamps.interval : fitted_interval(time);
+    if (!(stamps.interval > 0) &&
+        most_off(time, plan.file_interval, plan.file_interval) > kUncounted) {
+        plan.file_interval = mean_interval(time);
+    }
     plan.interval = interval > 0 ? interval : plan.file_interval;
     plan.start = time.front();
     check_absent(stamps, plan, time, source);

@@ -41,12 +41,12 @@ constexpr double kOnTime = 1e-4;
 // before them, and frames that repeat the one before number by number: a file written faster than
 // the camera looked has such. A cloth at rest repeats itself too, so runs of half a second and more
 // are kept. The interval is the one that fits kept frames best, the usual one counted when frames
-// were lost; `interval` [s] prescribes another when positive. Times count as even when none is off
-// by more than a fiftieth of the interval, or by what rounding to milliseconds or the like
-// explains; an interval is that of the file when its frames are no further than that from its
-// multiples. Throws Error naming `source` when fewer than three frames are left, when time goes
-// back more than now and then, when most frames would be absent, and for rates that no camera has
-// unless they are prescribed.
+// were lost; the mean one where frames are off by more than a quarter of that; `interval` [s]
+// prescribes another when positive. Times count as even when none is off by more than a fiftieth of
+// the interval, or by what rounding to milliseconds or the like explains; an interval is that of
+// the file when its frames are no further than that from its multiples. Throws Error naming
+// `source` when fewer than three frames are left, when time goes back more than now and then, when
+// most frames would be absent, and for rates that no camera has unless they are prescribed.
 FramePlan plan_frames(const FrameStamps& stamps, double interval, std::string_view source);
 
 // The times of the frames that are kept.

@@ -18,20 +18,32 @@ class HeldPaths {
 
     void add(const PointFrame& landmarks);
 
+    // Driven points go where this says, at a time after the first frame, and not where they were
+    // seen: given by their place in the list of driven ones.
+    using Path = std::function<Vec3d(std::size_t driven, double time)>;
+    void follow(Path path) { path_ = std::move(path); }
+
     // Pinned landmarks stand at the median of their places. Driven ones follow their observed
     // paths, straight through gaps; smoothed, by the quadratic through the five nearest frames that
-    // show them, as Rollout::state() has it. Frames in which a driven one is missing are counted in
-    // the report. Throws Error for a held landmark that no frame shows, by what `label` calls it.
-    Handles handles(double frame_interval, bool smooth,
+    // show them, as Rollout::state() has it. Where that moves a path by more than `noisy` [m, rms],
+    // by robust quadratics through more frames: on five takes of a swung napkin with 10 mm of noise
+    // at 9 frames per second, compared with the log of the robot, those through eleven halved the
+    // error of velocities and left 0.8 of that of places. Frames in which a driven one is missing
+    // are counted in the report. Throws Error for a held landmark that no frame shows, by what
+    // `label` calls it.
+    Handles handles(double frame_interval, bool smooth, double noisy,
                     const std::function<std::string(int)>& label, RecordingReport& report) const;
 
   private:
-    std::vector<Vec3d> driven_path(std::size_t held, double frame_interval, bool smooth,
-                                   double& squares) const;
+    std::vector<Vec3d> smoothed_path(std::size_t held, double frame_interval, double noisy,
+                                     RecordingReport& report) const;
+    std::vector<Vec3d> followed_path(std::size_t driven, double key_interval,
+                                     std::size_t keys) const;
 
     std::vector<int> landmarks_;  // pinned, then driven
     std::size_t pinned_count_;
     std::vector<PointFrame> paths_;  // of every held landmark, over frames
+    Path path_;                      // empty: as observed
 };
 
 // From which frame on all points are known. Learning starts from what the first three frames show.

@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "capture/clean_frames.h"
+#include "capture/held_logs.h"
 #include "capture/held_paths.h"
+#include "capture/import_warnings.h"
 #include "capture/outliers.h"
 #include "core/atomic_file.h"
 #include "core/quantile.h"
@@ -54,7 +56,25 @@ void check_options(const ImportOptions& options)
         throw Error(Field{"rest_frame"}, "{}, too, says where points lie; give one",
                     mesh ? "`rest`" : "`grid`");
     }
+    if (options.handle_delay &&
+        (options.handle_path.empty() || !std::isfinite(*options.handle_delay))) {
+        throw Error(Field{"handle_delay"},
+                    "{} s; it is that of the recording behind a file of `handle_path`, finite",
+                    *options.handle_delay);
+    }
+    if (!options.handle_path.empty() && options.driven.empty()) {
+        throw Error(Field{"handle_path"},
+                    "it moves held points, but none is named; name them with `driven`");
+    }
     check_environment(options.environment);
+}
+
+void check_handle_paths(const ImportOptions& options, const std::vector<TrackFiles>& recordings)
+{
+    if (options.handle_path.empty() || options.handle_path.size() == recordings.size()) return;
+    throw Error(Field{"handle_path"},
+                "{} files for {} recordings; name one for each, in the same order",
+                options.handle_path.size(), recordings.size());
 }
 
 // A rest shape may lie among the frames, but is none.
@@ -170,6 +190,18 @@ double most_residual(const std::vector<RecordingScan>& scans, const PointLayout&
     return all.empty() ? 0 : layout.placing.unit * quantile(all, 0.9);
 }
 
+// Of independent Gaussian noise, a point is off the middle of its neighbours in time by sqrt(3/2)
+// of it along every axis, and the median of the length is 1.5382 of that.
+void set_noise(const std::vector<double>& residuals, double unit, RecordingReport& recording)
+{
+    if (residuals.empty()) return;
+    const double share = std::sqrt(1.5);
+    double squares = 0;
+    for (const double r : residuals) squares += r * r / double(residuals.size());
+    recording.noise = unit * quantile(residuals, 0.5) / (1.5382 * share);
+    recording.noise_rms = unit * std::sqrt(squares / 3) / share;
+}
+
 MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vector<FramePlan>& plans,
                        const PointLayout& layout, const ImportOptions& options)
 {
@@ -198,6 +230,19 @@ MotionHeader header_of(const std::vector<RecordingScan>& scans, const std::vecto
     return header;
 }
 
+// Where rows repeat the frame before, a frame was seen at some time between two rows: the stamps
+// are off by as much as a number that is uniform over that interval.
+std::optional<double> logging_jitter(const FrameStamps& stamps, const FramePlan& plan)
+{
+    constexpr double kOften = 0.1;  // of all rows
+    if (double(plan.duplicates) < kOften * double(stamps.time.size())) return std::nullopt;
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < stamps.time.size(); ++i) {
+        steps.push_back(stamps.time[i] - stamps.time[i - 1]);
+    }
+    return quantile(steps, 0.5) / std::sqrt(12.0);
+}
+
 // ---- Writing ----
 
 void append(std::vector<float>& to, const PointFrame& from)
@@ -214,6 +259,7 @@ struct Writing {
     const ImportOptions& options;
     ImportReport& report;
     double residual;
+    std::optional<HeldLogs> logs;  // where there are files of what moves the driven points
     std::function<void(double share)> progress;
 
     RecordingReport recording_report(std::size_t t) const
@@ -232,8 +278,35 @@ struct Writing {
         recording.uneven = plan.uneven;
         recording.file_rate = 1 / plan.file_interval;
         recording.jitter = plan.jitter;
+        recording.own_clock = scans[t].stamp_jitter.has_value();
+        recording.stamp_jitter =
+            recording.own_clock ? scans[t].stamp_jitter : logging_jitter(scans[t].stamps, plan);
         recording.remarks = scans[t].info.remarks;
+        set_noise(scans[t].residuals, layout.placing.unit, recording);
         return recording;
+    }
+
+    ImportOptions stored() const
+    {
+        ImportOptions changed = options;
+        changed.file_velocities = report.header.velocities;  // of all recordings or of none
+        return changed;
+    }
+
+    // Into the axes of the motion, and driven points to where the logs have them.
+    void follow(CleanFrames::Frame& frame, std::size_t t, double time) const
+    {
+        for (PointFrame* vectors : {&frame.position, &frame.velocity}) {
+            for (Vec3d& a : *vectors) a = logs->levelled(a);
+        }
+        constexpr double kStep = 1e-3;  // [s]
+        for (std::size_t d = 0; d < report.driven.size(); ++d) {
+            const auto landmark = std::size_t(report.driven[d]);
+            frame.position[landmark] = logs->place(t, d, time);
+            if (frame.velocity.empty()) continue;
+            frame.velocity[landmark] =
+                (0.5 / kStep) * (logs->place(t, d, time + kStep) - logs->place(t, d, time - kStep));
+        }
     }
 
     void write(MotionWriter& writer, std::size_t t) const
@@ -241,10 +314,15 @@ struct Writing {
         constexpr std::size_t kPieceBytes = 8 << 20;
         const FramePlan& plan = plans[t];
         RecordingReport recording = recording_report(t);
-        ImportOptions stored = options;
-        stored.file_velocities = report.header.velocities;  // of all recordings or of none
-        CleanFrames frames(scans[t], plan, layout, stored, residual);
+        const ImportOptions as_stored = stored();
+        CleanFrames frames(scans[t], plan, layout, as_stored, residual);
         HeldPaths held(report.pinned, report.driven);
+        if (logs) {
+            held.follow([&](std::size_t driven, double time) {
+                return logs->place(t, driven, plan.start + time);
+            });
+            recording.handle_log = logs->report(t);
+        }
         FirstSight sight(layout.points.size());
         const std::size_t most =
             std::max<std::size_t>(1, kPieceBytes / (12 * layout.points.size()));
@@ -252,7 +330,8 @@ struct Writing {
             Rollout piece;
             piece.frame_count = std::min(count, most);
             for (std::size_t f = 0; f < piece.frame_count; ++f) {
-                const CleanFrames::Frame frame = frames.next();
+                CleanFrames::Frame frame = frames.next();
+                if (logs) follow(frame, t, plan.start + double(first + f) * plan.interval);
                 append(piece.position, frame.position);
                 if (report.header.velocities) append(piece.velocity, frame.velocity);
                 held.add(frame.position);
@@ -261,7 +340,7 @@ struct Writing {
             }
             if (first + piece.frame_count == plan.frame_count) {
                 piece.handles = held.handles(
-                    plan.interval, options.smooth_handles,
+                    plan.interval, options.smooth_handles, noisy_path(report.header.sheet),
                     [&](int landmark) { return layout.label(landmark); }, recording);
             }
             return piece;
@@ -312,70 +391,6 @@ ImportReport report_of(const PointLayout& layout, const TrackInfo& info,
     return report;
 }
 
-// A time with as few decimals as distinguish its frame from the one before. [s]
-std::string short_time(double time, double interval)
-{
-    int decimals = 0;
-    double shown = -HUGE_VAL;
-    for (; decimals < 9; ++decimals) {
-        const double tens = std::pow(10.0, decimals);
-        shown = std::floor(time * tens + 1e-6) / tens;
-        if (shown > time - 0.5 * interval) break;
-    }
-    return fmt::format("{:.{}f}", shown, decimals);
-}
-
-void add_warnings(ImportReport& report)
-{
-    const double side = std::sqrt(report.header.sheet.length * report.header.sheet.width);
-    const auto warn = [&](std::string text) { report.warnings.push_back(std::move(text)); };
-    if (report.pinned.empty() && report.driven.empty()) {
-        warn(
-            "no point is held, and a cloth in free fall shows little; name held points with "
-            "`pinned` or `driven`");
-    }
-    for (const RecordingReport& recording : report.recordings) {
-        const double observations = double(recording.frame_count * report.header.landmark_count());
-        const double interval = report.header.frame_interval();
-        if (recording.late > 2) {
-            warn(fmt::format(
-                "{}: some point is not seen before frame {}, so the start of the motion is a "
-                "guess; "
-                "{}",
-                recording.source, recording.late,
-                recording.whole_from
-                    ? "begin later, with `from` " + short_time(*recording.whole_from, interval)
-                    : "no three frames in a row show all: leave out the worst with `dropped`"));
-        }
-        if (double(recording.longest_bridge) * interval > 0.1) {
-            warn(fmt::format(
-                "{}: a driven point is missing for {:.2g} s at a time, and its path is drawn "
-                "straight "
-                "through; leave that out with `from` and `until`, or cut the recording there",
-                recording.source, double(recording.longest_bridge) * interval));
-        }
-        if (recording.pin_motion > 0.02 * side) {
-            warn(fmt::format(
-                "{}: pinned points move by {:.3g} m (rms); if they were moved, name them with "
-                "`driven`",
-                recording.source, recording.pin_motion));
-        }
-        const double read = double(recording.frames_read * report.header.landmark_count());
-        if (double(recording.outlier_count) > 0.05 * read) {
-            warn(fmt::format(
-                "{}: {:.0f} % of all points look like outliers; check `grid`, the order of the "
-                "points and `unit`",
-                recording.source, 100 * double(recording.outlier_count) / read));
-        }
-        const double gaps = double(recording.missing + (recording.lost + recording.empty) *
-                                                           report.header.landmark_count());
-        if (gaps > 0.5 * observations) {
-            warn(fmt::format("{}: {:.0f} % of all points are missing", recording.source,
-                             100 * gaps / observations));
-        }
-    }
-}
-
 }  // namespace
 
 ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& out,
@@ -389,6 +404,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         throw Error("import: no files{}; name what is to be read",
                     named.empty() ? "" : " but that of `rest`");
     }
+    check_handle_paths(options, recordings);
     const auto step = [&](double passes_done, std::size_t recording, double share) {
         const double done = passes_done + (double(recording) + share) / double(recordings.size());
         progress.report({"import", done, 2, "passes", ""});
@@ -409,7 +425,10 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         check_hanging(scans, layout, held_landmarks(report), options.environment);
     }
     report.header = header_of(scans, plans, layout, options);
-    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout), {}};
+    Writing writing{scans, plans, layout, options, report, most_residual(scans, layout), {}, {}};
+    if (!options.handle_path.empty()) {
+        writing.logs.emplace(scans, plans, layout, writing.stored(), report, writing.residual);
+    }
     try {
         MotionWriter writer(out, report.header);
         for (std::size_t t = 0; t < scans.size(); ++t) {

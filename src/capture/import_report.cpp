@@ -46,6 +46,42 @@ void add_resampling(Result& result, const RecordingReport& recording)
     Result& jitter =
         result.add("jitter", recording.jitter, "frames").label("unevenness of time stamps");
     if (!recording.uneven) jitter.data_only();
+    result.add("stamp_jitter", recording.stamp_jitter, "s")
+        .label(recording.own_clock ? "jitter of time stamps, rms, removed by the clock that "
+                                     "velocities show"
+                                   : "jitter of time stamps by the interval of the rows, rms")
+        .unless_zero();
+    result.add("own_clock", recording.own_clock).data_only();
+}
+
+Result log_result(const HandleLogReport& log)
+{
+    Result result = Result::tree(), offsets = Result::list();
+    result.add("source", log.source).label("file");
+    result.add("delay", log.delay, "s").label("delay of the recording behind it");
+    result.add("delay_error", log.delay_error, "s").label("standard error").unless_zero();
+    result.add("delay_given", log.delay_given).data_only();
+    result.add("shared_clock", log.shared_clock).label("its clock is that of the recording");
+    for (const Vec3d& offset : log.offset) {
+        offsets.push(std::vector<double>{offset.x, offset.y, offset.z});
+    }
+    result.add("offsets", offsets, "m")
+        .label(log.oriented ? "offsets from the tool, in its axes" : "offsets from it");
+    result.add("oriented", log.oriented).data_only();
+    result.add("turn", log.turn, "rad")
+        .label("angle between its axes and those of the recording")
+        .unless_zero();
+    result.add("levelled", log.levelled)
+        .label("all points turned into its axes, where the cloth hangs straighter")
+        .unless_zero();
+    Result& slant = result.add("slant", log.slant, "rad").label("it hangs from straight down by");
+    if (!log.levelled) slant.data_only();
+    Result& before = result.add("slant_before", log.slant_before, "rad").label("as recorded by");
+    if (!log.levelled) before.data_only();
+    result.add("residual", log.residual, "m").label("seen from there, rms");
+    result.add("usual_residual", log.usual_residual, "m").label("seen from there, median");
+    result.add("remarks", log.remarks).unless_zero();
+    return result;
 }
 
 Result recording_result(const ImportReport& report, const RecordingReport& recording)
@@ -66,14 +102,25 @@ Result recording_result(const ImportReport& report, const RecordingReport& recor
     add_count(result, "empty", recording.empty, "frames that show no point: gaps");
     add_resampling(result, recording);
     add_count(result, "missing", recording.missing, "times that a point is not seen: gaps");
+    result.add("noise", recording.noise, "m")
+        .label("noise of points, per axis: most, by the frames around them")
+        .unless_zero();
+    result.add("noise_rms", recording.noise_rms, "m")
+        .label("the same, rms: more than that where tails are heavy")
+        .unless_zero();
     add_count(result, "outlier_count", recording.outlier_count,
               report.outliers_kept ? "outliers: kept" : "outliers: gaps now");
     result.add("smoothing", recording.smoothing, "m")
-        .label("driven paths smoothed by quadratics through five frames, rms change")
+        .label(fmt::format("driven paths smoothed by quadratics through {} frames, rms change",
+                           recording.smoothing_frames))
         .unless_zero();
+    result.add("smoothing_frames", recording.smoothing_frames).data_only();
     add_count(result, "bridged", recording.bridged,
               "times that a driven point is missing: its path goes straight through");
     add_count(result, "longest_bridge", recording.longest_bridge, "frames of the longest such gap");
+    if (recording.handle_log) {
+        result.add("handle_log", log_result(*recording.handle_log)).label("driven points follow");
+    }
     result.add("late", recording.late).data_only();
     result.add("pin_motion", recording.pin_motion, "m")
         .label("pinned points stand at their median position, seen rms from it")

@@ -184,6 +184,38 @@ std::vector<int> landmarks_named(const PointLayout& layout, const TrackInfo& inf
     return landmarks;
 }
 
+namespace {
+
+// Of the four corners, those that are not held and lie higher than the middle of all points.
+std::string upper_corners(const std::vector<PointFrame>& samples, const PointLayout& layout,
+                          const std::vector<int>& held)
+{
+    std::string names;
+    for (const char* name : {"corner-nw", "corner-ne", "corner-sw", "corner-se"}) {
+        const int corner = particles_named(layout.shape, name).front();
+        if (std::find(held.begin(), held.end(), corner) != held.end()) continue;
+        const Vec3d others = layout.placing.direction(hanging(samples, {corner}));
+        if (others.y < 0) names += fmt::format("{}`driven` {}", names.empty() ? "" : " ", name);
+    }
+    return names;
+}
+
+// The held points are below the cloth. That the wrong ones were named is more likely than an axis
+// that points down, so it comes first.
+[[noreturn]] void refuse_lower(const std::vector<RecordingScan>& scans, const PointLayout& layout,
+                               const std::vector<int>& held, double size, const std::string& up)
+{
+    const std::string upper = upper_corners(all_samples(scans), layout, held);
+    throw Error(
+        "{}: the named points are the lower ones: on average the cloth lies {:.2g} m above them, "
+        "where {} is up ({}); name the points that hold it{}; if the axis is wrong give `up` {}, "
+        "and if all is right insist with `trust`",
+        scans.front().info.source, size, layout.placing.up, layout.up_reason,
+        upper.empty() ? "" : fmt::format(", perhaps {}", upper), up);
+}
+
+}  // namespace
+
 void check_hanging(const std::vector<RecordingScan>& scans, const PointLayout& layout,
                    const std::vector<int>& held, const Environment& environment)
 {
@@ -202,6 +234,7 @@ void check_hanging(const std::vector<RecordingScan>& scans, const PointLayout& l
     }
     const std::string up = fmt::format("{}{}", found[axis] > 0 ? "-" : "", "xyz"[axis]);
     if (std::abs(found[axis]) < 0.8 * length(found) || up == layout.placing.up) return;
+    if (falls < -0.8) refuse_lower(scans, layout, held, size, up);
     throw Error(
         "{}: the cloth does not hang down from what holds it: on average it lies {:.2g} m along "
         "{}{} "

@@ -1,9 +1,13 @@
 #include "capture/rest_places.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "capture/plausible.h"
+#include "capture/rope.h"
 #include "capture/units.h"
+#include "core/quantile.h"
 #include "formats/motion_file.h"
 #include "springtime/error.h"
 
@@ -17,12 +21,11 @@ namespace {
 
 std::string factor_pairs(std::size_t count)
 {
-    std::string pairs;
+    std::string pairs = fmt::format("1x{} (a rope)", count);
     for (std::size_t rows = 2; 2 * rows <= count; ++rows) {
-        if (count % rows != 0) continue;
-        pairs += fmt::format("{}{}x{}", pairs.empty() ? "" : ", ", rows, count / rows);
+        if (count % rows == 0) pairs += fmt::format(", {}x{}", rows, count / rows);
     }
-    return pairs.empty() ? "none: it is a prime" : pairs;
+    return pairs;
 }
 
 // Places in the flat sheet of the points that are kept.
@@ -41,16 +44,25 @@ std::string listing_text(const ListedGrid& listed)
                        listed.column_order ? " `column_order`" : "");
 }
 
+void check_count(const Grid& grid, const TrackInfo& info)
+{
+    const std::size_t count = info.point_count;
+    const std::size_t points = std::size_t(grid.rows) * std::size_t(grid.cols);
+    if (points == count) return;
+    throw Error("{}: {} points, but a grid of {} x {} has {}; {}", info.source, count, grid.rows,
+                grid.cols, points,
+                count == 2 * points && !info.velocities
+                    ? std::string("if the second half of the columns are velocities, say so with "
+                                  "`with_velocities`")
+                    : fmt::format("grids with {} points: {}", count, factor_pairs(count)));
+}
+
 void lay_grid(PointLayout& layout, const std::vector<PointFrame>& samples, const TrackInfo& info,
               const ImportOptions& options)
 {
     const ListedGrid listed{*options.grid, options.column_order};
     const std::size_t count = info.point_count;
-    if (std::size_t(listed.grid.rows) * std::size_t(listed.grid.cols) != count) {
-        throw Error("{}: {} points, but a grid of {} x {} has {}; grids with {} points: {}",
-                    info.source, count, listed.grid.rows, listed.grid.cols,
-                    listed.grid.rows * listed.grid.cols, count, factor_pairs(count));
-    }
+    check_count(listed.grid, info);
     if (!options.length || !options.width) {
         throw Error(
             Field{options.length ? "width" : "length"},
@@ -79,6 +91,59 @@ void lay_grid(PointLayout& layout, const std::vector<PointFrame>& samples, const
                   listed.column_order && !fitting->column_order ? ", without `column_order`" : "")
             : std::string("check the order of the points, give their rest places with `rest`, "
                           "or take it as it is with `trust`"));
+}
+
+// ---- A rope ----
+
+bool is_one_row(const Grid& grid)
+{
+    return grid.rows == 1 || grid.cols == 1;
+}
+
+// Points along the middle of a sheet whose width is nominal, at the distances that were measured.
+void lay_rope(PointLayout& layout, const std::vector<PointFrame>& samples, const TrackInfo& info,
+              const ImportOptions& options)
+{
+    constexpr double kSameSize = 0.2;
+    if (options.grid) check_count(*options.grid, info);
+    const std::vector<double> spacing = spacings_along(samples);
+    if (spacing.empty()) {
+        throw Error("{}: no frame shows two points that follow each other; are all cells blank?",
+                    info.source);
+    }
+    const double measured = std::accumulate(spacing.begin(), spacing.end(), 0.0);
+    const RestUnit unit = choose_rest_unit(layout, {info.source, measured, 1}, options);
+    Sheet& sheet = layout.shape.sheet;
+    const double metres = unit.metres * measured;
+    sheet.length = options.length.value_or(metres);
+    if (std::abs(metres / sheet.length - 1) > kSameSize && !options.trust) {
+        throw Error(Field{"length"},
+                    "{}: distances between points make a rope of {:.4g} m, but {} m was given; "
+                    "check it and the unit ({})",
+                    info.source, metres, sheet.length, unit.reason);
+    }
+    sheet.width = options.width.value_or(sheet.length / double(spacing.size()));
+    double along = 0;
+    layout.shape.rest = {{0, sheet.width / 2}};
+    for (const double step : spacing) {
+        along += step * sheet.length / measured;
+        layout.shape.rest.push_back({along, sheet.width / 2});
+    }
+    layout.shape.grid = Grid{1, int(layout.shape.rest.size())};
+    const auto [least, most] = std::minmax_element(spacing.begin(), spacing.end());
+    layout.rest_reason =
+        fmt::format("{}a rope of {} points at measured distances, {:.3g} to {:.3g} m",
+                    options.grid ? "" : "the points lie on a curve: ", layout.shape.rest.size(),
+                    *least * sheet.length / measured, *most * sheet.length / measured);
+    layout.fit_remedy = "check `length`";
+}
+
+// Nobody says that it is a sheet, and it looks like a rope.
+bool looks_like_rope(const std::vector<PointFrame>& samples, const TrackInfo& info,
+                     const ImportOptions& options)
+{
+    const bool sheet = options.width || options.rest_frame || !info.triangles.empty();
+    return !sheet && is_rope(samples);
 }
 
 // ---- A mesh or a frame ----
@@ -157,13 +222,67 @@ Layout laid_out(const RestShape& shape, std::size_t point_count, const ImportOpt
     return flat;
 }
 
+// Sides of a shape as numbers of the distances between its neighbours, the longer one first.
+std::pair<double, double> sides_of(const Layout& flat)
+{
+    std::vector<Vec3d> points;
+    for (const SheetPoint& p : flat.points) points.push_back({p.u, 0, p.v});
+    std::vector<double> nearest(points.size(), HUGE_VAL);
+    for (const auto& [a, b] : nearest_links(points, 1)) {
+        const double distance = length(points[std::size_t(b)] - points[std::size_t(a)]);
+        for (const int p : {a, b}) {
+            nearest[std::size_t(p)] = std::min(nearest[std::size_t(p)], distance);
+        }
+    }
+    const double usual = quantile(nearest, 0.5);
+    return {std::max(flat.length, flat.width) / usual, std::min(flat.length, flat.width) / usual};
+}
+
+// The points of a frame by themselves, which needs no order; none where they cannot be laid out.
+std::optional<Layout> laid_by_itself(const RecordingScan& scan)
+{
+    constexpr int kNearest = 8;
+    constexpr double kCrumpled = 0.1;
+    if (scan.rest_frame.empty() ||
+        !std::all_of(scan.rest_frame.begin(), scan.rest_frame.end(), is_seen)) {
+        return std::nullopt;
+    }
+    try {
+        const Layout flat = flatten(scan.rest_frame, nearest_links(scan.rest_frame, kNearest), "");
+        return flat.strain < kCrumpled ? std::optional(flat) : std::nullopt;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+}
+
+// Another shape than the points have in whatever order: then the order is not what is wrong.
+void check_same_shape(const Layout& rest, const RecordingScan& first, const fs::path& file)
+{
+    constexpr double kSame = 0.2;
+    const std::optional<Layout> seen = laid_by_itself(first);
+    if (!seen) return;
+    const auto [rest_long, rest_short] = sides_of(rest);
+    const auto [seen_long, seen_short] = sides_of(*seen);
+    if (std::abs(rest_long / seen_long - 1) < kSame &&
+        std::abs(rest_short / seen_short - 1) < kSame) {
+        return;
+    }
+    throw Error(
+        "{}: it is another mesh than that of the points: laid out flat its sides are {:.3g} and "
+        "{:.3g} times the distance of neighbours, those of {} {:.3g} and {:.3g} times; give the "
+        "mesh that was tracked, or take it as it is with `trust`",
+        file.string(), rest_long, rest_short, first.info.source, seen_long, seen_short);
+}
+
 // By the nearest points in space, which needs no unit.
-void check_order(const std::vector<PointFrame>& samples, const std::vector<SheetPoint>& rest,
-                 const fs::path& file)
+void check_order(const std::vector<PointFrame>& samples, const Layout& flat,
+                 const RecordingScan& first, const fs::path& file)
 {
     constexpr double kTorn = 0.3;  // of folded cloths a tenth at most; of lists out of order most
+    const std::vector<SheetPoint>& rest = flat.points;
     const double torn = torn_share(samples, rest, neighbours_on_sheet(rest));
     if (torn < kTorn) return;
+    check_same_shape(flat, first, file);
     throw Error(
         "{}: places that are neighbours belong to points that lie far apart ({:.0f} % of them more "
         "than twice as far as usual); it must list the same points in the same order: list them "
@@ -213,7 +332,7 @@ void lay_shape(PointLayout& layout, const std::vector<RecordingScan>& scans,
                    "points",
                    shape.source)
              : "check `length` and `width`";
-    if (mesh && !options.trust) check_order(samples, flat.points, options.rest);
+    if (mesh && !options.trust) check_order(samples, flat, first, options.rest);
     // A frame has the unit of all frames.
     const double stretch = mesh ? seen_stretch(samples, flat.points, first.info.source) : 1;
     const RestUnit unit = choose_rest_unit(layout, {shape.source, flat.length, stretch}, options);
@@ -230,9 +349,10 @@ void lay_shape(PointLayout& layout, const std::vector<RecordingScan>& scans,
 
 // ---- An earlier motion ----
 
-void take_rest(PointLayout& layout, const std::vector<PointFrame>& samples, const TrackInfo& info,
-               const ImportOptions& options)
+void take_rest(PointLayout& layout, const std::vector<PointFrame>& samples,
+               const RecordingScan& first, const ImportOptions& options)
 {
+    const TrackInfo& info = first.info;
     constexpr double kSame = 1e-3;
     const MotionHeader header = MotionReader(options.rest).header();
     const std::string source = options.rest.string();
@@ -261,7 +381,12 @@ void take_rest(PointLayout& layout, const std::vector<PointFrame>& samples, cons
     layout.shape.rest = header.rest;
     layout.rest_reason = "those of " + source;
     layout.fit_remedy = fmt::format("check that {} has the same points in the same order", source);
-    if (!options.trust) check_order(samples, header.rest, options.rest);
+    if (options.trust) return;
+    Layout flat;
+    flat.points = header.rest;
+    flat.length = header.sheet.length;
+    flat.width = header.sheet.width;
+    check_order(samples, flat, first, options.rest);
 }
 
 }  // namespace
@@ -287,10 +412,15 @@ void find_rest_places(PointLayout& layout, const std::vector<RecordingScan>& sca
                       const ImportOptions& options)
 {
     const std::vector<PointFrame> samples = all_samples(scans);
-    if (options.grid) {
-        lay_grid(layout, samples, scans.front().info, options);
+    const TrackInfo& info = scans.front().info;
+    if (options.grid && is_one_row(*options.grid)) {
+        lay_rope(layout, samples, info, options);
+    } else if (options.grid) {
+        lay_grid(layout, samples, info, options);
     } else if (!options.rest.empty() && motion_file::is_hdf5(options.rest)) {
-        take_rest(layout, samples, scans.front().info, options);
+        take_rest(layout, samples, scans.front(), options);
+    } else if (options.rest.empty() && looks_like_rope(samples, info, options)) {
+        lay_rope(layout, samples, info, options);
     } else {
         lay_shape(layout, scans, samples, options);
     }

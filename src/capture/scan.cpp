@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "capture/camera_clock.h"
 #include "capture/outliers.h"
 #include "core/quantile.h"
 #include "formats/tracks/open_tracks.h"
@@ -78,10 +79,11 @@ class Scanner {
         scan_.seen.assign(scan_.points.size(), 0);
     }
 
-    void add(double time, PointFrame frame)
+    void add(double time, PointFrame frame, const PointFrame& velocity)
     {
         const std::size_t number = scan_.stamps.time.size();
         const bool none = shows_none(frame);
+        steps_.push_back(step_by_velocities(last_, frame, velocity));
         scan_.stamps.time.push_back(time);
         // Frames without any point repeat nothing: time goes on in them.
         scan_.stamps.repeated.push_back(!none && number > 0 && same_points(frame, last_));
@@ -90,6 +92,14 @@ class Scanner {
         take_rest(frame, number);
         if (!none && !scan_.stamps.repeated.back()) sample(frame);
         last_ = std::move(frame);
+    }
+
+    // Once all frames have been added.
+    void finish()
+    {
+        // A column that was asked for is taken as it is, and so are frames that are counted.
+        if (!options_.time_column.empty() || scan_.stamps.interval > 0) return;
+        scan_.stamp_jitter = correct_stamps(scan_.stamps, steps_);
     }
 
   private:
@@ -123,7 +133,8 @@ class Scanner {
     std::size_t different_ = 0;
     bool rest_settled_ = false;
     PointFrame last_;
-    std::vector<PointFrame> before_;  // the last two that differ
+    std::vector<std::optional<double>> steps_;  // see step_by_velocities()
+    std::vector<PointFrame> before_;            // the last two that differ
 };
 
 }  // namespace
@@ -216,7 +227,12 @@ std::unique_ptr<TrackReader> open_recording(const TrackFiles& recording,
                                             const ImportOptions& options,
                                             const std::vector<std::string>& names)
 {
-    return order_points(open_tracks(recording, {options.csv_layout, options.array}), names);
+    TrackHints hints;
+    hints.layout = options.csv_layout;
+    hints.array = options.array;
+    hints.time_column = options.time_column;
+    hints.with_velocities = options.with_velocities;
+    return order_points(open_tracks(recording, hints), names);
 }
 
 RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& options,
@@ -236,13 +252,16 @@ RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& o
     while (reader->next(frame)) {
         if (read++ % 16 == 0) progress(reader->share());
         const double time = clock(frame);
+        if (read == 1) scan.clock_zero = scan.info.clock_zero + frame.time;
         if (!clock.wanted(time)) continue;
         if (!std::isfinite(time)) {
             throw Error("{}: frame {} has no time; give every frame one, or leave the column out",
                         scan.info.source, read - 1);
         }
-        scanner.add(time, points_of(frame.position, scan.points));
+        scanner.add(time, points_of(frame.position, scan.points),
+                    frame.velocity.empty() ? PointFrame() : points_of(frame.velocity, scan.points));
     }
+    scanner.finish();
     if (scan.stamps.time.empty()) {
         throw Error("{}: none of {} frames lies between {} s and {} s; change `from` or `until`",
                     scan.info.source, read, options.from.value_or(0),

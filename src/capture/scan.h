@@ -35,11 +35,15 @@ struct RecordingScan {
     TrackFiles recording;
     TrackInfo info;
     std::vector<int> points;          // those that are kept, numbers in the file
+    double clock_zero = 0;            // [s] of the file's clock in the first frame
     FrameStamps stamps;               // of the frames that are wanted
     std::vector<std::size_t> seen;    // in how many frames, of every kept point
     std::vector<PointFrame> samples;  // a few frames, evenly spread
     std::vector<double> residuals;    // see add_residuals(), near the samples
-    PointFrame rest_frame;            // what is to be laid out flat, or nothing
+    // Root mean square difference of the stamps of the file from those that velocities tell, where
+    // they tell them [s].
+    std::optional<double> stamp_jitter;
+    PointFrame rest_frame;  // what is to be laid out flat, or nothing
     std::size_t rest_frame_number = 0;
 };
 

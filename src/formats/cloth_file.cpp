@@ -7,6 +7,7 @@
 
 #include "core/atomic_file.h"
 #include "formats/cloth_json.h"
+#include "formats/globals_json.h"
 #include "formats/json_node.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -465,12 +466,15 @@ std::string cloth_to_json(const Cloth& cloth)
     const auto grid = cloth.grid ? fmt::format("  \"grid\": {{\"rows\": {}, \"cols\": {}}},\n",
                                                cloth.grid->rows, cloth.grid->cols)
                                  : "";
+    const auto globals = cloth.globals ? fmt::format("  \"globals\": {},\n", globals_text(*cloth.globals))
+                                       : "";
     return fmt::format(
         "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"units\": \"{}\",\n"
-        "  \"sheet\": {{\"length\": {}, \"width\": {}, \"mass\": {}}},\n{}"
+        "  \"sheet\": {{\"length\": {}, \"width\": {}, \"mass\": {}}},\n{}{}"
         "  \"particles\": {}{}\n}}\n",
         kFormat, cloth_file_version(cloth), kUnits, number_text(cloth.sheet.length),
-        number_text(cloth.sheet.width), number_text(cloth.sheet.mass), grid, particles_text(cloth),
+        number_text(cloth.sheet.width), number_text(cloth.sheet.mass), grid, globals,
+        particles_text(cloth),
         groups_text(cloth));
 }
 
@@ -487,6 +491,7 @@ Cloth cloth_from_json(std::string_view text, std::string_view source)
         constexpr int kMost = std::numeric_limits<int>::max();
         cloth.grid = Grid{grid["rows"].integer(1, kMost), grid["cols"].integer(1, kMost)};
     }
+    if (root.has("globals")) cloth.globals = read_globals(root["globals"]);
     read_particles(root["particles"], cloth);
     read_elements(root, source, cloth);
     check_cloth(cloth, source);

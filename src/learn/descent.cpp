@@ -49,7 +49,7 @@ std::vector<ParameterBounds> range_of(const std::vector<Parameter>& parameters,
                                       const ParameterValues& values)
 {
     std::vector<ParameterBounds> bounds;
-    for (std::size_t k = 0; k < values.size(); ++k) {
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
         const auto [low, high] = std::minmax_element(values[k].begin(), values[k].end());
         bounds.push_back({parameters[k].kind, *low, *high});
     }
@@ -79,7 +79,7 @@ class Descent {
           start_(start),
           options_(options),
           first_iteration_(first_iteration),
-          logs_(start, shortest_step(set, start)),
+          logs_(start, shortest_step(set, start), options.masses),
           gradient_(set.gradient_of(start)),
           loss_(set.trajectory_loss(options))
     {
@@ -122,7 +122,8 @@ void Descent::begin()
 
 void Descent::go_on(const TrainState& state)
 {
-    const ParameterValues expected = parameters_of(start_);
+    const ParameterValues expected =
+        options_.masses ? values_with_masses(start_) : parameters_of(start_);
     const auto fits = [&](const ParameterValues& all) {
         return std::equal(all.begin(), all.end(), expected.begin(), expected.end(),
                           [](const auto& a, const auto& b) { return a.size() == b.size(); });
@@ -252,7 +253,7 @@ TrainResult Descent::run(const TrainState* resume, const TrainHooks& hooks,
     }
     result.cloth = start_;
     result.cloth.errors.reset();  // those of a start are not its own
-    set_parameters(result.cloth, state_.best);
+    set_values(result.cloth, state_.best);
     result.validation_rmse = state_.best_validation.value_or(std::nan(""));
     result.state = state_;
     return result;

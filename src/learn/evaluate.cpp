@@ -349,7 +349,7 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
                             int threads, const Progress& progress, int substeps)
 {
     check_cloth(surrogate, "surrogate");
-    check_size(surrogate, motion);
+    if (!surrogate.globals) check_size(surrogate, motion);  // else with_globals() compares sizes
     check_rollouts(motion);
     if (motion.header.contact) {
         throw Error(
@@ -357,7 +357,8 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
             "surrogate would pass through; evaluate on motion without contact");
     }
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
-    return Evaluator(surrogate, motion, device, threads, progress, substeps).run();
+    const Motion corrected = surrogate.globals ? with_globals(motion, *surrogate.globals) : motion;
+    return Evaluator(surrogate, corrected, device, threads, progress, substeps).run();
 }
 
 MotionError static_error(const Motion& motion)

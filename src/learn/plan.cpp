@@ -79,8 +79,12 @@ void fit_clips(TrainOptions& options, const Motion& motion)
 
 Motion learning_motion(const Motion& motion)
 {
-    const bool alone = motion.frame_counts.size() == 1;
-    const std::size_t segments = alone || motion.header.captured ? segment_count(motion) : 1;
+    // A start in the midst of a recording is as noisy as its tracker, so whole recordings are left
+    // out where there are some.
+    constexpr std::size_t kEnough = 3;
+    const std::size_t count = motion.frame_counts.size();
+    const bool cut = count == 1 || (motion.header.captured && count < kEnough);
+    const std::size_t segments = cut ? segment_count(motion) : 1;
     return segments > 1 ? cut_into_segments(motion, segments) : motion;
 }
 

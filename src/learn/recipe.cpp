@@ -25,6 +25,7 @@ class Recipe {
         : options_(options),
           progress_(progress),
           store_(store),
+          given_(given),
           motion_(learning_motion(given)),
           train_(train_options(options, motion_))
     {
@@ -41,6 +42,9 @@ class Recipe {
         if (!text.empty()) store_.note(text);
     }
     void open_store();
+    bool asks_for_globals() const;
+    void fit_globals_first();
+    void use_globals();
     void choose_grid();
     void choose_grid(const Grid& finer);
     void solve();
@@ -67,9 +71,12 @@ class Recipe {
     const LearnOptions& options_;
     const Progress& progress_;
     LearnStore& store_;
+    const Motion& given_;
     Motion motion_;
     TrainOptions train_;
     LearnState state_;
+    std::optional<Globals> globals_;
+    std::optional<LearnStep> as_stated_;  // the answer before globals are fitted
     std::unique_ptr<TrainingSet> set_;
     std::optional<TrivialErrors> trivial_;
     Learned learned_;
@@ -81,6 +88,63 @@ void Recipe::open_store()
     for (const std::string& warning : state_.warnings) note("warning: " + warning);
     const int done = state_.descent ? state_.descent->iteration : 0;
     std::erase_if(state_.log, [&](const TrainLog& log) { return log.iteration >= done; });
+}
+
+bool Recipe::asks_for_globals() const
+{
+    return options_.globals.value_or(motion_.header.captured) &&
+           options_.method != LearnMethod::gradient;
+}
+
+// Whole recordings that validation does not see; of recordings in segments all of them.
+void Recipe::fit_globals_first()
+{
+    if (!asks_for_globals()) return;
+    const auto begin = Clock::now();
+    as_stated_ = LearnStep{"homogeneous, published law, as stated",
+                           fit_homogeneous(training_set(),
+                                           homogeneous_descent(motion_.header, options_.seed),
+                                           progress_),
+                           {}, 0};
+    as_stated_->error = training_set().validation_error(as_stated_->cloth);
+    as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (state_.homogeneous) {
+        globals_ = state_.homogeneous->globals;  // an earlier run has fitted them
+    } else {
+        const bool whole = motion_.rollout_count() == given_.rollout_count();
+        const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
+        globals_ = fit_globals(seen,
+                               {options_.fixed_globals, train_.grid, options_.threads,
+                                options_.device},
+                               progress_)
+                       .globals;
+    }
+    if (globals_) use_globals();
+}
+
+// Unless a homogeneous network follows the recordings that were left out better without them.
+void Recipe::use_globals()
+{
+    trivial();  // of the motion as stated
+    const Motion stated = motion_;
+    set_.reset();
+    motion_ = with_globals(stated, *globals_);
+    const Cloth homogeneous = fit_homogeneous(
+        training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
+    const double error = training_set().validation_error(homogeneous).mean;
+    std::string text = describe(*globals_);
+    if (!(error < as_stated_->error.mean)) {
+        text = fmt::format(
+            "everything stays as stated, because a homogeneous network follows the validation motion "
+            "to {:.3g} m with and to {:.3g} m without this: {}",
+            error, as_stated_->error.mean, text);
+        set_.reset();
+        motion_ = stated;
+        set_ = std::make_unique<TrainingSet>(motion_, train_);
+        as_stated_.reset();
+    }
+    note(text);
+    learned_.summary += text + "\n";
 }
 
 const TrainingSet& Recipe::training_set()
@@ -122,8 +186,8 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth =
-            fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed), progress_);
+        Cloth cloth = fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed),
+                                      progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
@@ -162,8 +226,8 @@ bool Recipe::asks_for_solving() const
            options_.instruments != Instruments::automatic;
 }
 
-// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at
-// all: the forces of a finite-element cloth are not those of springs, whatever these are.
+// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at all:
+// the forces of a finite-element cloth are not those of springs, whatever these are.
 bool Recipe::springs_may_explain()
 {
     constexpr std::size_t kFew = 16;
@@ -171,7 +235,8 @@ bool Recipe::springs_may_explain()
     const std::vector<std::size_t>& training = training_set().split.training;
     if (state_.linear || asks_for_solving() || training.size() <= 2 * kFew) return true;
     const Motion few = select_rollouts(motion_, {training.begin(), training.begin() + kFew});
-    const Identification found = identify(few, identify_options(options_, train_.grid), progress_);
+    const Identification found =
+        identify(few, identify_options(options_, train_.grid), progress_);
     const double error = training_set().validation_error(found.cloth).mean;
     if (error <= kFarBetter * trivial().best()) return true;
     learned_.summary += fmt::format(
@@ -218,8 +283,8 @@ const TrivialErrors& Recipe::trivial()
 }
 
 // A source that is itself such a network is recovered, and nothing is left to learn. Where noise is
-// large the floor means little, so the answer must also be far better than what needs no model.
-// Real cloth is no such network.
+// large the floor means little, so the answer must also be far better than what needs no model. Real
+// cloth is no such network.
 bool Recipe::linear_answer_is_exact()
 {
     constexpr double kFarBetter = 0.5;
@@ -263,7 +328,7 @@ TrainHooks Recipe::storing_hooks(std::optional<TrainState>& last, const Cloth& l
         if (now.iteration % kKeepEvery == 0) store_.keep_descent(now);
         if (now.best_iteration != now.iteration) return;
         Cloth best = like;  // whatever happens, the best so far is there
-        set_parameters(best, now.best);
+        set_values(best, now.best);
         store_.keep_best(best);
     };
     return hooks;
@@ -300,11 +365,13 @@ void Recipe::descend_as_published()
 Cloth Recipe::start_of(const StepPlan& plan) const
 {
     const LearnStep& before = learned_.steps.back();
-    if (plan.descent.deviate && learned_.linear_rmse && *learned_.linear_rmse < before.error.mean) {
+    if (plan.descent.deviate && learned_.linear_rmse &&
+        *learned_.linear_rmse < before.error.mean) {
         return with_law(learned_.linear->cloth, plan.law, plan.descent.lean,
                         options_.families.has_value());
     }
-    return with_law(before.cloth, plan.law, plan.descent.lean, options_.families.has_value());
+    return with_law(before.cloth, plan.law, plan.descent.lean,
+                        options_.families.has_value());
 }
 
 void Recipe::run_step(const StepPlan& plan, int first_iteration)
@@ -342,6 +409,7 @@ void Recipe::learn_in_steps()
 {
     std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
     for (StepPlan& plan : plans) plan.descent.width = outlier_width();
+    if (as_stated_) learned_.steps.push_back(*as_stated_);
     int first_iteration = 0;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const auto begin = Clock::now();
@@ -417,8 +485,7 @@ Learned Recipe::run()
             "0 for force and impulse");
     }
     open_store();
-    // What captured motion leaves open beside the springs (size, drag, tilt, delay) belongs here:
-    // it changes motion_ and train_ before anything is fitted to them.
+    fit_globals_first();
     choose_grid();
     switch (options_.method) {
         case LearnMethod::automatic:

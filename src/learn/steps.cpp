@@ -115,6 +115,7 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     detailed.batch = options.batch;
     detailed.smoothing = options.smoothing.value_or(detailed.smoothing);
     detailed.validate_every = options.validate_every.value_or(DescentOptions{}.validate_every);
+    detailed.masses = options.masses.value_or(lean && !header.captured);
     detailed.seed = options.seed + 1;
     std::vector<StepPlan> steps{{"homogeneous, published law", published, homogeneous}};
     homogeneous.lean = detailed.lean = lean;

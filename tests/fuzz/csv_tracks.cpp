@@ -12,6 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return fuzz::only_words([&] {
         TrackHints hints;
         hints.layout = kLayouts[data[0] % 4];
+        hints.poses = (data[0] & 4) != 0;
+        hints.with_velocities = (data[0] & 8) != 0;
         fuzz::read_all(*open_csv_tracks(file.with(fuzz::text_of(data + 1, size - 1)), hints));
     });
 }

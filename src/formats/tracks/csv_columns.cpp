@@ -190,6 +190,30 @@ CsvColumn read_coordinate(std::string_view name)
     return column;
 }
 
+// "qx" or "orientation.x" and so on to w, the scalar part.
+CsvColumn read_orientation(std::string_view name)
+{
+    constexpr std::array<std::string_view, 6> kKinds = {"orientation", "quaternion", "quat",
+                                                        "rotation",    "rot",        "q"};
+    const std::string_view word = last_word(name);
+    std::string lower = lower_case(word);
+    std::string_view point = trimmed(name.substr(0, name.size() - word.size()), kBetweenWords);
+    if (lower.size() == 2 && lower[0] == 'q') {
+        lower.erase(0, 1);
+    } else {
+        const std::string_view kind = last_word(point);
+        if (!is_one_of(lower_case(kind), kKinds)) return {};
+        point = trimmed(point.substr(0, point.size() - kind.size()), kBetweenWords);
+    }
+    const auto axis = std::string_view("xyzw").find(lower);
+    if (lower.size() != 1 || axis == std::string_view::npos) return {};
+    CsvColumn column;
+    column.role = Role::orientation;
+    column.axis = int(axis);
+    column.point = point;
+    return column;
+}
+
 // The unit in brackets at the end, or behind the last underscore; `name` loses it.
 std::string_view take_unit(std::string_view& name)
 {
@@ -205,7 +229,7 @@ std::string_view take_unit(std::string_view& name)
 
 std::optional<double> column_unit(Role role, std::string_view word)
 {
-    if (role == Role::time) return unit_of(kTimes, word);
+    if (role == Role::time || role == Role::stamp) return unit_of(kTimes, word);
     if (role == Role::position) return length_unit(word);
     const auto slash = word.rfind('/');
     if (role == Role::velocity && slash != word.npos && word.substr(slash + 1) == "s") {
@@ -216,9 +240,15 @@ std::optional<double> column_unit(Role role, std::string_view word)
 
 CsvColumn read_without_unit(std::string_view name)
 {
+    constexpr std::array<std::string_view, 3> kStampWords = {"stamp", "timestamp", "time"};
     CsvColumn column;
     column.role = role_of_word(name);
-    return column.role == Role::unknown ? read_coordinate(name) : column;
+    if (column.role == Role::unknown) column = read_coordinate(name);
+    if (column.role == Role::unknown) column = read_orientation(name);
+    if (column.role == Role::unknown && is_one_of(lower_case(last_word(name)), kStampWords)) {
+        column.role = Role::stamp;
+    }
+    return column;
 }
 
 }  // namespace

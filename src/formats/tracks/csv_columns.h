@@ -9,10 +9,11 @@
 namespace springtime {
 
 struct CsvColumn {
-    enum class Role { unknown, frame, time, point, position, velocity };
+    // A stamp is a time by the last word of its name alone: "header.stamp".
+    enum class Role { unknown, frame, time, stamp, point, position, velocity, orientation };
 
     Role role = Role::unknown;
-    int axis = 0;                // 0 to 2, of a position or velocity
+    int axis = 0;                // 0 to 2, of a position or velocity; 3 is w of an orientation
     std::string point;           // whose, "" when the name is the axis alone
     std::optional<double> unit;  // in [m], [s] or [m/s], where the name says so
 };

@@ -7,16 +7,18 @@
 namespace springtime {
 
 // One line for every frame, and columns that say in their names whose coordinate they are.
-TablePlan plan_named_csv(const CsvOpening& opening, const std::string& source);
+TablePlan plan_named_csv(const CsvOpening& opening, const TrackHints& hints,
+                         const std::string& source);
 
 // One line for every frame, and columns without such names: wide or in blocks, with or without
-// velocities, as `layout` says or the numbers look.
-TablePlan plan_unnamed_csv(const CsvOpening& opening, const std::string& layout,
+// velocities, as hints say or the numbers look.
+TablePlan plan_unnamed_csv(const CsvOpening& opening, const TrackHints& hints,
                            const std::string& source);
 
 // One line for every point of every frame.
 bool looks_long(const CsvOpening& opening);
-std::unique_ptr<TrackReader> open_long_csv(LineReader lines, CsvOpening opening);
+std::unique_ptr<TrackReader> open_long_csv(LineReader lines, CsvOpening opening,
+                                           const TrackHints& hints);
 
 // The export of OptiTrack Motive.
 bool looks_like_motive(LineReader& lines);

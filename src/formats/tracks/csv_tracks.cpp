@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "formats/tracks/csv_columns.h"
+#include "formats/tracks/csv_evidence.h"
 #include "formats/tracks/csv_readers.h"
 #include "springtime/error.h"
 
@@ -21,7 +22,44 @@ struct PointColumns {
     std::string name;
     std::array<std::size_t, 3> position = {kNone, kNone, kNone};
     std::array<std::size_t, 3> velocity = {kNone, kNone, kNone};
+    std::array<std::size_t, 4> orientation = {kNone, kNone, kNone, kNone};
+
+    std::size_t& place(const CsvColumn& column)
+    {
+        const auto axis = std::size_t(column.axis);
+        return column.role == Role::position   ? position[axis]
+               : column.role == Role::velocity ? velocity[axis]
+                                               : orientation[axis];
+    }
 };
+
+bool is_of_point(const CsvColumn& column)
+{
+    return column.role == Role::position || column.role == Role::velocity ||
+           column.role == Role::orientation;
+}
+
+// Orientations count when every point has one, four columns each; others are passed over.
+void pass_over_orientations(std::vector<CsvColumn>& columns)
+{
+    struct Count {
+        int places = 0, parts = 0, axes = 0;
+    };
+    std::unordered_map<std::string, Count> counts;
+    for (const CsvColumn& column : columns) {
+        Count& count = counts[column.point];
+        count.places += column.role == Role::position;
+        count.parts += column.role == Role::orientation;
+        if (column.role == Role::orientation) count.axes |= 1 << column.axis;
+    }
+    const bool whole = std::all_of(counts.begin(), counts.end(), [](const auto& point) {
+        const auto& [places, parts, axes] = point.second;
+        return (places == 3 && parts == 4 && axes == 15) || places + parts == 0;
+    });
+    for (CsvColumn& column : columns) {
+        if (column.role == Role::orientation && !whole) column = {};
+    }
+}
 
 // Columns x, y, z, x, y, z, ... or x, x, ..., y, y, ..., z, z, ...: the n-th of each axis and kind
 // belongs to point n.
@@ -53,12 +91,10 @@ std::vector<PointColumns> gather_points(const std::vector<CsvColumn>& columns,
     std::unordered_map<std::string, std::size_t> point_of;
     for (std::size_t c = 0; c < columns.size(); ++c) {
         const CsvColumn& column = columns[c];
-        if (column.role != Role::position && column.role != Role::velocity) continue;
+        if (!is_of_point(column)) continue;
         const auto [found, is_new] = point_of.try_emplace(column.point, points.size());
         if (is_new) points.push_back({column.point});
-        PointColumns& point = points[found->second];
-        auto& slot = column.role == Role::position ? point.position : point.velocity;
-        std::size_t& place = slot[std::size_t(column.axis)];
+        std::size_t& place = points[found->second].place(column);
         if (place != kNone) {
             throw Error("{}: {} has the name of column {}; give every column a name of its own",
                         source, opening.column_text(c), place + 1);
@@ -120,20 +156,19 @@ void set_unit(const std::vector<CsvColumn>& columns, const CsvOpening& opening,
     if (first != kNone) info.unit = columns[first].unit;
 }
 
-// Times before numbers of frames; the first column of its kind.
-void set_clock(const std::vector<CsvColumn>& columns, const CsvOpening& opening, TablePlan& plan)
+// Times before numbers of frames.
+void set_clock(const std::vector<CsvColumn>& columns, const CsvOpening& opening,
+               const TrackHints& hints, TablePlan& plan)
 {
-    for (const Role role : {Role::time, Role::frame}) {
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            if (columns[c].role != role) continue;
-            plan.clock = role == Role::frame
-                             ? CsvClock::of_frames()
-                             : CsvClock::of_times(columns[c].unit, opening.first_value(c),
-                                                  plan.info.remarks);
-            plan.info.times = plan.clock.has_times();
-            plan.target[c] = plan.clock_target();
-            return;
-        }
+    std::vector<std::size_t> data;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (columns[c].role == Role::position) data.push_back(c);
+    }
+    const std::optional<std::size_t> time =
+        time_column(opening, columns, data, hints.time_column, plan.info.source, plan.info.remarks);
+    if (time) return plan.count_by_times(opening, *time, columns[*time].unit);
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (columns[c].role == Role::frame) return plan.count_by_frames(c);
     }
 }
 
@@ -163,9 +198,11 @@ bool is_wide(const PointColumns& point)
 
 }  // namespace
 
-TablePlan plan_named_csv(const CsvOpening& opening, const std::string& source)
+TablePlan plan_named_csv(const CsvOpening& opening, const TrackHints& hints,
+                         const std::string& source)
 {
     std::vector<CsvColumn> columns = read_column_names(opening.header);
+    pass_over_orientations(columns);
     const bool numbered = only_axes(columns);
     if (numbered) number_points(columns);
     const std::vector<PointColumns> points = gather_points(columns, opening, source);
@@ -173,6 +210,13 @@ TablePlan plan_named_csv(const CsvOpening& opening, const std::string& source)
     TrackInfo& info = plan.info;
     info.source = source;
     info.velocities = check_points(points, opening, source);
+    info.orientations = points.front().orientation[0] != kNone;  // all have one or none
+    if (hints.with_velocities && !info.velocities) {
+        throw Error(Field{"with_velocities"},
+                    "{}: names of columns say what they are, and none is a velocity; leave it out, "
+                    "or name them (vx1, vy1, vz1, ...)",
+                    source);
+    }
     info.point_count = points.size();
     info.format = is_wide(points.front()) ? "wide CSV" : "grid CSV";
     plan.target.assign(columns.size(), kPassedOver);
@@ -187,9 +231,13 @@ TablePlan plan_named_csv(const CsvOpening& opening, const std::string& source)
                 plan.target[points[p].velocity[a]] = plan.velocity_target(p, axis);
             }
         }
+        for (int axis = 0; info.orientations && axis < 4; ++axis) {
+            plan.target[points[p].orientation[std::size_t(axis)]] =
+                plan.orientation_target(p, axis);
+        }
     }
     set_unit(columns, opening, source, info);
-    set_clock(columns, opening, plan);
+    set_clock(columns, opening, hints, plan);
     remark_unknown(columns, opening, info);
     return plan;
 }
@@ -228,10 +276,10 @@ std::unique_ptr<TrackReader> open_csv_tracks(const std::filesystem::path& path,
     // Names of columns know better than a hint, which is for files without.
     const bool hinted = !is_named && hints.layout != "auto";
     if (hinted ? hints.layout == "long" : looks_long(opening)) {
-        return open_long_csv(std::move(lines), std::move(opening));
+        return open_long_csv(std::move(lines), std::move(opening), hints);
     }
-    TablePlan plan = is_named ? plan_named_csv(opening, source)
-                              : plan_unnamed_csv(opening, hints.layout, source);
+    TablePlan plan = is_named ? plan_named_csv(opening, hints, source)
+                              : plan_unnamed_csv(opening, hints, source);
     return make_table_reader(std::move(lines), std::move(opening), std::move(plan));
 }
 

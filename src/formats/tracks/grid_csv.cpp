@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "formats/tracks/csv_columns.h"
+#include "formats/tracks/csv_evidence.h"
 #include "formats/tracks/csv_readers.h"
 #include "springtime/error.h"
 
@@ -29,17 +30,17 @@ std::size_t place_of(Layout layout, std::size_t count, std::size_t point, std::s
 }
 
 // A header may name time and frame and only number the rest: data0, data1, ...
-UnnamedColumns columns_of_header(const CsvOpening& opening, const std::string& source)
+UnnamedColumns columns_of_header(const CsvOpening& opening, const TrackHints& hints,
+                                 const std::string& source, std::vector<std::string>& remarks)
 {
     UnnamedColumns found;
     const std::vector<CsvColumn> names = read_column_names(opening.header);
     for (std::size_t c = 0; c < names.size(); ++c) {
         const std::string& name = opening.header[c];
-        if (names[c].role == Role::time && !found.time) {
-            found.time = c;
-            found.time_unit = names[c].unit;
-        } else if (names[c].role == Role::frame && !found.frame) {
+        if (names[c].role == Role::frame && !found.frame) {
             found.frame = c;
+        } else if (names[c].role == Role::time || names[c].role == Role::stamp) {
+            continue;
         } else if (!name.empty() && name.back() >= '0' && name.back() <= '9' &&
                    !opening.has_text[c]) {
             found.data.push_back(c);
@@ -50,6 +51,11 @@ UnnamedColumns columns_of_header(const CsvOpening& opening, const std::string& s
             "{}: no coordinates among the columns, the first of which is '{}'; name them"
             " x1,y1,z1,x2,... or frame,point,x,y,z",
             source, shown(opening.header[0]));
+    }
+    found.time = time_column(opening, names, found.data, hints.time_column, source, remarks);
+    if (found.time) {
+        found.time_unit = names[*found.time].unit;
+        std::erase(found.data, *found.time);
     }
     return found;
 }
@@ -87,81 +93,6 @@ void check_columns(const UnnamedColumns& columns, const CsvOpening& opening,
             " makes a multiple of 3",
             source, columns.data.size());
     }
-}
-
-// Rows of the sample that differ from the one before: motion stands still in a duplicate.
-std::vector<std::size_t> distinct_rows(const CsvOpening& opening, const UnnamedColumns& columns)
-{
-    std::vector<std::size_t> rows;
-    for (std::size_t row = 0; row < opening.sample_rows(); ++row) {
-        const auto same = [&](std::size_t c) {
-            return opening.value(row, c) == opening.value(rows.back(), c);
-        };
-        if (rows.empty() || !std::all_of(columns.data.begin(), columns.data.end(), same)) {
-            rows.push_back(row);
-        }
-    }
-    return rows;
-}
-
-// The correlation, about zero, of two series.
-struct Correlation {
-    double first = 0, second = 0, product = 0;  // sums of squares and of products
-
-    void add(double a, double b)
-    {
-        first += a * a;
-        second += b * b;
-        product += a * b;
-    }
-    double value() const
-    {
-        return first == 0 || second == 0 ? 0 : product / std::sqrt(first * second);
-    }
-};
-
-// How well, from 0 to 1, the second half of the columns are the velocities of the first: what a
-// number grew by over `lag` rows goes with the sum of the other (by the trapezoidal rule), and more
-// so than with what the other grew by, as in points that fall together. 1 when nothing moves and
-// all of the second half is zero.
-double velocity_match(const CsvOpening& opening, const UnnamedColumns& columns,
-                      const std::vector<std::size_t>& rows, std::size_t lag)
-{
-    const std::size_t half = columns.data.size() / 2;
-    Correlation with_sum, with_growth;
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < half; ++i) {
-        const std::size_t x = columns.data[i], v = columns.data[half + i];
-        for (std::size_t from = 0; from + lag < rows.size(); from += lag) {
-            const auto growth = [&](std::size_t c) {
-                return opening.value(rows[from + lag], c) - opening.value(rows[from], c);
-            };
-            double sum = 0;
-            for (std::size_t r = from; r < from + lag; ++r) {
-                sum += 0.5 * (opening.value(rows[r], v) + opening.value(rows[r + 1], v));
-            }
-            if (std::isnan(sum + growth(x))) continue;
-            ++count;
-            with_sum.add(growth(x), sum);
-            with_growth.add(growth(x), growth(v));
-        }
-    }
-    if (count > 0 && with_sum.first == 0 && with_sum.second == 0) return 1;
-    return with_sum.value() > with_growth.value() ? with_sum.value() : 0;
-}
-
-bool has_velocities(const CsvOpening& opening, const UnnamedColumns& columns)
-{
-    if (columns.data.size() % 6 != 0) return false;
-    const std::vector<std::size_t> rows = distinct_rows(opening, columns);
-    if (rows.size() < 2) return false;
-    // Neighbouring rows of noisy places say little, distant ones more. Of 376 sheets that swing or
-    // fall, 4 to 200 rows at 30 to 120 Hz with 0.5 mm of noise, this recognises all but 2 % of
-    // those with velocities (they hardly move) and all but 0.1 % of those without.
-    constexpr double kLeastMatch = 0.8;
-    const std::size_t distant = std::max<std::size_t>(1, rows.size() / 4);
-    return velocity_match(opening, columns, rows, 1) > kLeastMatch ||
-           velocity_match(opening, columns, rows, distant) > kLeastMatch;
 }
 
 // Small for the right reading of one row. Two things are peculiar to it: neighbours in the list are
@@ -222,11 +153,12 @@ std::optional<Layout> likely_layout(const CsvOpening& opening, const UnnamedColu
 }
 
 Layout choose_layout(const CsvOpening& opening, const UnnamedColumns& columns,
-                     const std::string& layout, TrackInfo& info)
+                     const TrackHints& hints, TrackInfo& info)
 {
+    const std::string& layout = hints.layout;
     const char* velocities = info.velocities ? ", then velocities" : "";
     if (layout == "wide" || layout == "blocks" || info.point_count == 1) {
-        if (info.velocities) {
+        if (info.velocities && !hints.with_velocities) {
             info.remarks.push_back(
                 "The second half of the columns was taken for velocities; name the columns if it is"
                 " not.");
@@ -244,33 +176,59 @@ Layout choose_layout(const CsvOpening& opening, const UnnamedColumns& columns,
     return chosen;
 }
 
-void set_clock(const UnnamedColumns& columns, const CsvOpening& opening, TablePlan& plan)
+// Time, place and quaternion in eight columns.
+bool are_poses(const CsvOpening& opening)
 {
-    if (columns.time) {
-        plan.clock = CsvClock::of_times(columns.time_unit, opening.first_value(*columns.time),
-                                        plan.info.remarks);
-        plan.info.times = true;
-        plan.target[*columns.time] = plan.clock_target();
-    } else if (columns.frame) {
-        plan.clock = CsvClock::of_frames();
-        plan.target[*columns.frame] = plan.clock_target();
+    constexpr double kUnit = 1e-2;
+    if (!opening.header.empty() || opening.column_count != 8) return false;
+    for (std::size_t row = 0; row < opening.sample_rows(); ++row) {
+        double squares = 0;
+        for (std::size_t c = 4; c < 8; ++c)
+            squares += opening.value(row, c) * opening.value(row, c);
+        if (!(std::abs(squares - 1) < kUnit)) return false;
     }
+    return true;
+}
+
+TablePlan plan_poses(const CsvOpening& opening, const std::string& source)
+{
+    TablePlan plan;
+    plan.info.source = source;
+    plan.info.format = "CSV of poses";
+    plan.info.point_count = 1;
+    plan.info.orientations = true;
+    plan.target = {kPassedOver, 0, 1, 2, 3, 4, 5, 6};
+    plan.count_by_times(opening, 0, std::nullopt);
+    return plan;
 }
 
 }  // namespace
 
-TablePlan plan_unnamed_csv(const CsvOpening& opening, const std::string& layout,
+TablePlan plan_unnamed_csv(const CsvOpening& opening, const TrackHints& hints,
                            const std::string& source)
 {
-    const UnnamedColumns columns = opening.header.empty() ? columns_without_header(opening)
-                                                          : columns_of_header(opening, source);
-    check_columns(columns, opening, source);
+    if (hints.poses && are_poses(opening)) return plan_poses(opening, source);
+    if (opening.header.empty() && !hints.time_column.empty()) {
+        throw Error(Field{"time_column"},
+                    "{}: its columns have no names; leave it out, or name them in the first line",
+                    source);
+    }
     TablePlan plan;
     TrackInfo& info = plan.info;
+    const UnnamedColumns columns = opening.header.empty()
+                                       ? columns_without_header(opening)
+                                       : columns_of_header(opening, hints, source, info.remarks);
+    check_columns(columns, opening, source);
+    if (hints.with_velocities && columns.data.size() % 6 != 0) {
+        throw Error(Field{"with_velocities"},
+                    "{}: {} columns of coordinates; positions and velocities of every point make a "
+                    "multiple of 6",
+                    source, columns.data.size());
+    }
     info.source = source;
-    info.velocities = has_velocities(opening, columns);
+    info.velocities = hints.with_velocities || has_velocities(opening, columns.data);
     info.point_count = columns.data.size() / (info.velocities ? 6 : 3);
-    const Layout chosen = choose_layout(opening, columns, layout, info);
+    const Layout chosen = choose_layout(opening, columns, hints, info);
     info.format = chosen == Layout::wide ? "wide CSV" : "grid CSV";
     plan.target.assign(opening.column_count, kPassedOver);
     const std::size_t half = 3 * info.point_count;
@@ -283,7 +241,11 @@ TablePlan plan_unnamed_csv(const CsvOpening& opening, const std::string& layout,
             }
         }
     }
-    set_clock(columns, opening, plan);
+    if (columns.time) {
+        plan.count_by_times(opening, *columns.time, columns.time_unit);
+    } else if (columns.frame) {
+        plan.count_by_frames(*columns.frame);
+    }
     return plan;
 }
 

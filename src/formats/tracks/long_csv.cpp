@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "formats/tracks/csv_columns.h"
+#include "formats/tracks/csv_evidence.h"
 #include "formats/tracks/csv_readers.h"
 #include "formats/tracks/point_index.h"
 #include "formats/tracks/table_reader.h"
@@ -59,15 +60,25 @@ int target_of(const CsvColumn& column)
             return column.axis;
         case Role::velocity:
             return 3 + column.axis;
+        case Role::stamp:
+        case Role::orientation:
         case Role::unknown:
             break;
     }
     return kPassedOver;
 }
 
-void set_targets_by_name(const CsvOpening& opening, LongPlan& plan)
+void set_targets_by_name(const CsvOpening& opening, const TrackHints& hints, LongPlan& plan)
 {
-    const std::vector<CsvColumn> columns = read_column_names(opening.header);
+    std::vector<CsvColumn> columns = read_column_names(opening.header);
+    if (!hints.time_column.empty()) {
+        const auto wanted = time_column(opening, columns, {}, hints.time_column, plan.info.source,
+                                        plan.info.remarks);
+        for (CsvColumn& column : columns) {
+            if (column.role == Role::time) column.role = Role::unknown;
+        }
+        columns[*wanted].role = Role::time;
+    }
     for (std::size_t c = 0; c < columns.size(); ++c) {
         int target = target_of(columns[c]);
         // The first counts: names of points may stand beside their numbers.
@@ -84,6 +95,7 @@ void set_targets_by_name(const CsvOpening& opening, LongPlan& plan)
         if (target == kTime) {
             plan.clock =
                 CsvClock::of_times(columns[c].unit, opening.first_value(c), plan.info.remarks);
+            plan.info.clock_zero = plan.clock.zero(opening.first_value(c));
         }
     }
 }
@@ -316,7 +328,8 @@ bool looks_long(const CsvOpening& opening)
     return opening.has_text[point] || repeats_frames(opening, 0, point);
 }
 
-std::unique_ptr<TrackReader> open_long_csv(LineReader lines, CsvOpening opening)
+std::unique_ptr<TrackReader> open_long_csv(LineReader lines, CsvOpening opening,
+                                           const TrackHints& hints)
 {
     LongPlan plan;
     plan.info.format = "long CSV";
@@ -325,7 +338,7 @@ std::unique_ptr<TrackReader> open_long_csv(LineReader lines, CsvOpening opening)
     if (opening.header.empty()) {
         set_targets_by_count(opening, plan);
     } else {
-        set_targets_by_name(opening, plan);
+        set_targets_by_name(opening, hints, plan);
     }
     for (const int velocity : {3, 4, 5}) {
         plan.info.velocities = plan.info.velocities || has_target(plan, velocity);

@@ -14,7 +14,10 @@ struct TrackHints {
     // Of a CSV without names of columns: wide (x1, y1, z1, x2, ...), long (frame, point, x, y, z),
     // blocks (all x, all y, all z) or auto.
     std::string layout = "auto";
-    std::string array;  // name of the array in an .npz with several that would do
+    std::string array;             // name of the array in an .npz with several that would do
+    std::string time_column = {};  // of a CSV, by its name; empty: as the numbers show
+    bool with_velocities = false;  // of a CSV without names: the second half are velocities
+    bool poses = false;            // eight columns without names are time, place, quaternion
 };
 
 // One reader per format.

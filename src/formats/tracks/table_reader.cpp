@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "springtime/error.h"
 
@@ -41,6 +42,22 @@ double CsvClock::read(double value)
     if (!from_first_) return unit_ * value;
     if (!first_) first_ = value;
     return unit_ * (value - *first_);
+}
+
+void TablePlan::count_by_times(const CsvOpening& opening, std::size_t column,
+                               std::optional<double> unit)
+{
+    const double first = opening.first_value(column);
+    clock = CsvClock::of_times(unit, first, info.remarks);
+    info.times = true;
+    info.clock_zero = clock.zero(first);
+    target[column] = clock_target();
+}
+
+void TablePlan::count_by_frames(std::size_t column)
+{
+    clock = CsvClock::of_frames();
+    target[column] = clock_target();
 }
 
 // ---- Rows ----
@@ -121,10 +138,12 @@ class TableReader : public TrackReader {
         std::string_view line;
         while (lines_.next(line)) {
             read_row(line);
-            const std::size_t count = 3 * plan_.info.point_count;
-            const double* numbers = numbers_.data();
-            frame.position.assign(numbers, numbers + count);
-            frame.velocity.assign(numbers + count, numbers + numbers_.size() - 1);
+            const double* velocity = numbers_.data() + 3 * plan_.info.point_count;
+            const double* orientation = numbers_.data() + plan_.orientation_target(0, 0);
+            frame.position.assign(std::as_const(numbers_).data(), velocity);
+            frame.velocity.assign(velocity, orientation);
+            frame.orientation.assign(orientation,
+                                     std::as_const(numbers_).data() + plan_.clock_target());
             const bool empty = !clear_partly_missing(frame);
             if (has_clock_ && std::isnan(numbers_.back())) {
                 if (empty) continue;  // a row of gaps alone says nothing, not even when

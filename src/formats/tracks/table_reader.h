@@ -24,6 +24,8 @@ class CsvClock {
 
     // True when `read` gives seconds.
     bool has_times() const { return has_times_; }
+    // What the file's clock shows when `read` gives 0, for files whose first time is `first`. [s]
+    double zero(double first) const { return has_times_ && from_first_ ? unit_ * first : 0; }
     double read(double value);
 
   private:
@@ -53,7 +55,8 @@ struct TablePlan {
     TrackInfo info;
     CsvClock clock;
     // For every column, which number of a frame it has: 3 per point for positions, then 3 per point
-    // for velocities where there are any, then the one for the clock; or kPassedOver.
+    // for velocities and 4 for orientations where there are any, then the one for the clock; or
+    // kPassedOver.
     std::vector<int> target;
 
     int position_target(std::size_t point, int axis) const { return int(3 * point) + axis; }
@@ -61,7 +64,18 @@ struct TablePlan {
     {
         return int(3 * (info.point_count + point)) + axis;
     }
-    int clock_target() const { return int((info.velocities ? 6 : 3) * info.point_count); }
+    int orientation_target(std::size_t point, int axis) const
+    {
+        return int((info.velocities ? 6 : 3) * info.point_count + 4 * point) + axis;
+    }
+    int clock_target() const
+    {
+        return orientation_target(info.orientations ? info.point_count : 0, 0);
+    }
+
+    // Makes a column the clock: one of times, or one of the numbers of frames.
+    void count_by_times(const CsvOpening& opening, std::size_t column, std::optional<double> unit);
+    void count_by_frames(std::size_t column);
 };
 
 // Takes the lines from the first row on; of `opening`, the sample is not needed.

@@ -21,16 +21,19 @@ struct TrackInfo {
     std::optional<char> up;            // 'x', 'y' or 'z', where the format says so
     std::optional<double> rate;        // frames per second, where the file says so
     bool times = false;                // every frame has a time
+    double clock_zero = 0;             // [s] of the file's clock when times are 0
     bool velocities = false;           // every frame has velocities
+    bool orientations = false;         // every point has an orientation, as poses in a log have
     std::vector<std::string> remarks;  // what was assumed or ignored, a sentence each
     std::vector<std::array<int, 3>> triangles;  // between points, where the file has a surface
 };
 
 // One frame in the units of the file.
 struct TrackFrame {
-    double time = 0;               // [s]; without times, the number of the frame, from 0
-    std::vector<double> position;  // 3 per point; a missing point is NaN in all three
-    std::vector<double> velocity;  // the same, or empty
+    double time = 0;                       // [s]; without times, the number of the frame, from 0
+    std::vector<double> position;          // 3 per point; a missing point is NaN in all three
+    std::vector<double> velocity;          // the same, or empty
+    std::vector<double> orientation = {};  // quaternions x, y, z, w of every point, or empty
 };
 
 class TrackReader {

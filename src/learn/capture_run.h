@@ -1,0 +1,66 @@
+#pragma once
+
+#include <Eigen/Dense>
+#include <optional>
+#include <vector>
+
+#include "learn/global_model.h"
+#include "springtime/learn.h"
+
+namespace springtime {
+
+// Whole recordings of a capture, in memory, and a network that follows them by itself from their
+// first frames.
+class CaptureRun {
+  public:
+    // Throws Error when no recording shows a free landmark.
+    CaptureRun(const Motion& motion, Device device);
+
+    const Motion& motion() const { return motion_; }
+    std::size_t seen_count() const { return seen_.size(); }  // free landmarks in all frames
+    // Residuals of landmarks and frames next to each other go together: what noise there is, a
+    // tracker has in common over most of the cloth and some tenths of a second. How many do.
+    double correlated() const;
+
+    // Sub-steps of a step of the motion; none if the springs need too many.
+    std::optional<int> substeps(const Cloth& cloth) const;
+
+    // Predicted minus observed for all free landmarks that are seen, three numbers each; none if
+    // the cloth blows up. The cloth has globals. [m]
+    std::optional<Eigen::VectorXd> residuals(const Cloth& cloth, int substeps) const;
+
+    // Gradient by the unknowns of a model of a function with these derivatives by the residuals, by
+    // the adjoint of the simulation; differences are taken only of what goes into it.
+    Eigen::VectorXd gradient(const GlobalModel& model, const std::vector<double>& values,
+                             int substeps, const Eigen::VectorXd& by_residual) const;
+
+    // Mean over the frames of the root mean square over the landmarks. [m]
+    double frame_error(const Eigen::VectorXd& residuals) const;
+
+  private:
+    struct Seen {
+        std::size_t rollout, frame, landmark;
+    };
+    // What a run of some recordings is made of.
+    struct Inputs {
+        Cloth cloth;
+        SimulationOptions options;
+        std::vector<State> starts;
+        std::vector<Handles> handles;
+    };
+    Inputs inputs(const Cloth& cloth, int substeps, std::size_t first, std::size_t count) const;
+    bool run_batch(const Inputs& inputs, int substeps, std::size_t first,
+                   std::vector<std::vector<double>>& predicted) const;
+    template <class Real>
+    void add_gradient(const GlobalModel& model, const std::vector<double>& values, int substeps,
+                      const std::vector<std::vector<double>>& by_position, std::size_t first,
+                      std::size_t count, Eigen::VectorXd& gradient) const;
+
+    Motion motion_;
+    Device device_;
+    std::vector<Seen> seen_;
+    std::vector<std::vector<float>> positions_;  // by recording, as observed
+    double free_count_ = 0;
+};
+
+}  // namespace springtime

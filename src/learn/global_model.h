@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "springtime/learn.h"
+
+namespace springtime {
+
+// The unknowns of a fit of globals: globals and levels as one vector of numbers of order one.
+class GlobalModel {
+  public:
+    GlobalModel(const Motion& motion, const GlobalsOptions& options);
+
+    struct Unknown {
+        std::string name;
+        double start = 0;
+        double spread = 1;  // how far from the start it is expected, as a standard deviation
+        double step = 0;    // of a difference quotient
+        double most = 1;    // change in one iteration
+    };
+    const std::vector<Unknown>& unknowns() const { return unknowns_; }
+    std::vector<double> start() const;
+    // Whether held paths are steadied (Globals::steadied).
+    void set_steady(bool steady) { steady_ = steady; }
+    bool can_steady() const { return can_steady_; }
+
+    // `errors` are standard errors of the unknowns, or empty.
+    Globals globals(const std::vector<double>& values, const std::vector<double>& errors = {}) const;
+    // A homogeneous network of the full law for the motion with these globals.
+    Cloth cloth(const std::vector<double>& values) const;
+
+  private:
+    void add(Unknown unknown) { unknowns_.push_back(std::move(unknown)); }
+    std::size_t index_of(const std::string& name) const;  // unknowns_.size(): it is fixed
+    FittedNumber number(const std::string& name, double stated, const std::vector<double>& values,
+                        const std::vector<double>& errors) const;
+
+    MotionHeader header_;
+    GridOptions grid_;
+    std::vector<int> held_;  // landmarks that move on stated paths
+    std::vector<Unknown> unknowns_;
+    bool steady_ = false, can_steady_ = false;
+};
+
+}  // namespace springtime

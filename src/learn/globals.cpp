@@ -1,0 +1,313 @@
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel.h"
+#include "learn/capture_run.h"
+#include "springtime/error.h"
+#include "springtime/learn.h"
+
+namespace springtime {
+
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kFreedom = 3;  // of the Student distribution that residuals have
+constexpr double kGain = 1e-3;  // of a logarithm of odds: less is no progress
+
+// ---- The fit
+
+// Levenberg and Marquardt's method on
+//   F(q) = 1/C sum_i (nu + 3)/2 log(1 + |e_i|^2/(nu s^2)) + 1/2 sum_j ((q_j - q0_j)/spread_j)^2,
+// with e_i the residual of a landmark in a frame and C how many of them go together.
+class GlobalFitter {
+  public:
+    GlobalFitter(const Motion& motion, const GlobalsOptions& options, const Progress& progress)
+        : run_(motion, options.device),
+          model_(run_.motion(), options),
+          threads_(thread_count(options.threads)),
+          progress_(progress),
+          values_(model_.start())
+    {
+    }
+
+    GlobalsFit fit();
+
+  private:
+    struct Point {
+        std::vector<double> values;
+        int substeps = 1;
+        VectorXd residuals;
+    };
+    std::optional<Point> at(const std::vector<double>& values) const;
+    double scale_of(const VectorXd& residuals) const;
+    double objective(const Point& point) const;
+    MatrixXd jacobian(const Point& point) const;
+    void descend(Point& point, int rounds);
+    void choose_paths(Point& point);
+    bool improve(Point& point);
+    bool refine(Point& point) const;
+    std::vector<double> stepped(const Point& point, const VectorXd& step) const;
+    VectorXd weights(const Point& point) const;
+    void add_prior(const Point& point, VectorXd& gradient) const;
+    std::vector<double> standard_errors(const Point& point);
+    void build_system(const Point& point);
+
+    CaptureRun run_;
+    GlobalModel model_;
+    int threads_;
+    const Progress& progress_;
+    std::vector<double> values_;
+    double scale_ = 1, damping_ = 1e-3;
+    MatrixXd matrix_;
+    VectorXd gradient_;
+    int iterations_ = 0;
+};
+
+std::optional<GlobalFitter::Point> GlobalFitter::at(const std::vector<double>& values) const
+{
+    const Cloth cloth = model_.cloth(values);
+    const std::optional<int> substeps = run_.substeps(cloth);
+    if (!substeps) return std::nullopt;
+    auto residuals = run_.residuals(cloth, *substeps);
+    if (!residuals) return std::nullopt;
+    return Point{values, *substeps, std::move(*residuals)};
+}
+
+// The median of |e| of three normal numbers is 1.538 s.
+double GlobalFitter::scale_of(const VectorXd& residuals) const
+{
+    std::vector<double> distances;
+    for (Eigen::Index i = 0; i < residuals.size(); i += 3) {
+        distances.push_back(residuals.segment<3>(i).norm());
+    }
+    const auto middle = distances.begin() + std::ptrdiff_t(distances.size() / 2);
+    std::nth_element(distances.begin(), middle, distances.end());
+    const Sheet& sheet = run_.motion().header.sheet;
+    return std::max(*middle / 1.538, 1e-4 * std::hypot(sheet.length, sheet.width));
+}
+
+double GlobalFitter::objective(const Point& point) const
+{
+    double sum = 0;
+    for (Eigen::Index i = 0; i < point.residuals.size(); i += 3) {
+        const double square = point.residuals.segment<3>(i).squaredNorm() / (scale_ * scale_);
+        sum += 0.5 * (kFreedom + 3) * std::log1p(square / kFreedom);
+    }
+    double prior = 0;
+    for (std::size_t j = 0; j < model_.unknowns().size(); ++j) {
+        const auto& unknown = model_.unknowns()[j];
+        prior += 0.5 * std::pow((point.values[j] - unknown.start) / unknown.spread, 2);
+    }
+    return sum / run_.correlated() + prior;
+}
+
+// By difference quotients: every column is a run of all recordings side by side.
+MatrixXd GlobalFitter::jacobian(const Point& point) const
+{
+    const auto& unknowns = model_.unknowns();
+    MatrixXd columns = MatrixXd::Zero(point.residuals.size(), Eigen::Index(unknowns.size()));
+    parallel_for(int(unknowns.size()), threads_, [&](int j) {
+        for (const double sign : {1.0, -1.0}) {
+            std::vector<double> values = point.values;
+            const double step = sign * unknowns[std::size_t(j)].step;
+            values[std::size_t(j)] += step;
+            const auto residuals = run_.residuals(model_.cloth(values), point.substeps);
+            if (!residuals) continue;
+            columns.col(j) = (*residuals - point.residuals) / step;
+            return;
+        }
+    });
+    return columns;
+}
+
+// dF/de = weight * e.
+VectorXd GlobalFitter::weights(const Point& point) const
+{
+    VectorXd weights(point.residuals.size());
+    for (Eigen::Index i = 0; i < weights.size(); i += 3) {
+        const double square = point.residuals.segment<3>(i).squaredNorm() / (scale_ * scale_);
+        weights.segment<3>(i).setConstant((kFreedom + 3) / (kFreedom + square) /
+                                          (scale_ * scale_ * run_.correlated()));
+    }
+    return weights;
+}
+
+void GlobalFitter::add_prior(const Point& point, VectorXd& gradient) const
+{
+    for (std::size_t j = 0; j < model_.unknowns().size(); ++j) {
+        const auto& unknown = model_.unknowns()[j];
+        gradient[Eigen::Index(j)] +=
+            (point.values[j] - unknown.start) / (unknown.spread * unknown.spread);
+    }
+}
+
+void GlobalFitter::build_system(const Point& point)
+{
+    const MatrixXd columns = jacobian(point);
+    const VectorXd weights = this->weights(point);
+    matrix_ = columns.transpose() * weights.asDiagonal() * columns;
+    gradient_ = columns.transpose() * weights.cwiseProduct(point.residuals);
+    add_prior(point, gradient_);
+    for (std::size_t j = 0; j < model_.unknowns().size(); ++j) {
+        const double spread = model_.unknowns()[j].spread;
+        matrix_(Eigen::Index(j), Eigen::Index(j)) += 1 / (spread * spread);
+    }
+}
+
+std::vector<double> GlobalFitter::stepped(const Point& point, const VectorXd& step) const
+{
+    std::vector<double> values = point.values;
+    for (std::size_t j = 0; j < values.size(); ++j) {
+        const double most = model_.unknowns()[j].most;
+        values[j] += std::clamp(step[Eigen::Index(j)], -most, most);
+    }
+    return values;
+}
+
+// One iteration; false when nothing more is gained.
+bool GlobalFitter::improve(Point& point)
+{
+    constexpr int kTries = 6;
+    build_system(point);
+    const double before = objective(point);
+    for (int attempt = 0; attempt < kTries; ++attempt) {
+        MatrixXd damped = matrix_;
+        damped.diagonal() *= 1 + damping_;
+        auto trial = at(stepped(point, -damped.ldlt().solve(gradient_)));
+        const double after = trial ? objective(*trial) : before;
+        if (after < before) {
+            point = std::move(*trial);
+            damping_ = std::max(1e-5, damping_ / 5);
+            return before - after > kGain;
+        }
+        damping_ = 6 * std::max(damping_, 1e-3);
+    }
+    return false;
+}
+
+// Steps with the matrix that is there and the gradient of the adjoint, which costs a few runs where
+// a new matrix costs one for every unknown. False when nothing was gained.
+bool GlobalFitter::refine(Point& point) const
+{
+    VectorXd gradient = run_.gradient(model_, point.values, point.substeps,
+                                      weights(point).cwiseProduct(point.residuals));
+    if (!gradient.allFinite()) return false;
+    add_prior(point, gradient);
+    MatrixXd damped = matrix_;
+    damped.diagonal() *= 1 + damping_;
+    auto trial = at(stepped(point, -damped.ldlt().solve(gradient)));
+    if (!trial) return false;
+    const double gain = objective(point) - objective(*trial);
+    if (!(gain > 0)) return false;
+    point = std::move(*trial);
+    return gain > kGain;
+}
+
+std::vector<double> GlobalFitter::standard_errors(const Point& point)
+{
+    build_system(point);
+    const MatrixXd inverse =
+        matrix_.ldlt().solve(MatrixXd::Identity(matrix_.rows(), matrix_.cols()));
+    std::vector<double> errors;
+    for (Eigen::Index j = 0; j < inverse.rows(); ++j) {
+        errors.push_back(std::sqrt(std::max(0.0, inverse(j, j))));
+    }
+    return errors;
+}
+
+void GlobalFitter::descend(Point& point, int rounds)
+{
+    constexpr int kIterations = 4, kRefinements = 2;
+    for (int round = 0; round < rounds; ++round) {
+        scale_ = scale_of(point.residuals);
+        for (int i = 0; i < kIterations; ++i) {
+            progress_.report({"fit globals", double(round * kIterations + i),
+                              double(rounds * kIterations), "iterations", {}});
+            ++iterations_;
+            if (!improve(point)) break;
+            for (int r = 0; r < kRefinements && refine(point); ++r) {}
+        }
+    }
+}
+
+// Paths that a tracker saw are noisy, and those of a log are not: what follows the recordings
+// better is kept.
+void GlobalFitter::choose_paths(Point& point)
+{
+    if (!model_.can_steady()) return;
+    model_.set_steady(true);
+    std::optional<Point> other = at(point.values);
+    if (other) descend(*other, 1);
+    scale_ = scale_of(point.residuals);
+    if (other && objective(*other) < objective(point) - kGain) {
+        point = std::move(*other);
+    } else {
+        model_.set_steady(false);
+    }
+}
+
+GlobalsFit GlobalFitter::fit()
+{
+    constexpr int kRounds = 3;
+    std::optional<Point> point = at(values_);
+    if (!point) {
+        throw Failure(
+            "globals: a sheet like cloth blows up on this motion; check the paths of held points, "
+            "the unit and the mass");
+    }
+    GlobalsFit result;
+    result.stated_error = run_.frame_error(point->residuals);
+    descend(*point, kRounds);
+    choose_paths(*point);
+    scale_ = scale_of(point->residuals);
+    result.globals = model_.globals(point->values, standard_errors(*point));
+    result.cloth = model_.cloth(point->values);
+    result.cloth.globals = result.globals;
+    result.error = run_.frame_error(point->residuals);
+    result.iterations = iterations_;
+    return result;
+}
+
+std::string text_of(const FittedNumber& number, int digits)
+{
+    if (!number.error) return fmt::format("{:.{}g} as given", number.value, digits);
+    return fmt::format("{:.{}g} +- {:.1g}", number.value, digits, *number.error);
+}
+
+}  // namespace
+
+GlobalsFit fit_globals(const Motion& motion, const GlobalsOptions& options,
+                       const Progress& progress)
+{
+    return GlobalFitter(motion, options, progress).fit();
+}
+
+std::string describe(const Globals& globals)
+{
+    constexpr double kDegree = 57.29577951308232;
+    const auto degrees = [&](FittedNumber number) {
+        number.value *= kDegree;
+        if (number.error) number.error = kDegree * *number.error;
+        return text_of(number, 2);
+    };
+    std::string text = fmt::format(
+        "sheet {} x {} m instead of {:.4g} x {:.4g} m as stated; drag {} 1/s; gravity tilted "
+        "by {} degrees towards x and {} towards z",
+        text_of(globals.length, 4), text_of(globals.width, 4), globals.stated_length,
+        globals.stated_width, text_of(globals.drag, 2), degrees(globals.tilt_x),
+        degrees(globals.tilt_z));
+    if (globals.offsets.empty()) return text;
+    if (globals.steadied) text += "; noisy paths of held points steadied";
+    text += fmt::format("; held points {} s behind their paths", text_of(globals.delay, 2));
+    for (const HeldOffset& held : globals.offsets) {
+        text += fmt::format("; landmark {} beside its path by ({:.1f}, {:.1f}, {:.1f}) mm",
+                            held.landmark, 1e3 * held.offset.x, 1e3 * held.offset.y,
+                            1e3 * held.offset.z);
+    }
+    return text;
+}
+
+}  // namespace springtime
