@@ -131,9 +131,10 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
                "Share of the clips that start with their rollout; the others start at any frame");
     follow.add("--smoothing", flags.learn.smoothing,
                "How often the gradient is smoothed over neighbouring springs");
-    follow.add("--masses", flags.masses,
-               "learn: a mass for every particle as well; keep: those of the sheet; auto: learn for "
-               "simulated motion, unless a law is given")
+    follow
+        .add("--masses", flags.masses,
+             "learn: a mass for every particle as well; keep: those of the sheet; auto: learn for "
+             "simulated motion, unless a law is given")
         .one_of({"auto", "learn", "keep"});
     follow.add("--loss", flags.loss, "distance: mean of distances; squares: of their squares")
         .one_of({"distance", "squares"});

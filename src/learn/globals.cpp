@@ -224,11 +224,15 @@ void GlobalFitter::descend(Point& point, int rounds)
     for (int round = 0; round < rounds; ++round) {
         scale_ = scale_of(point.residuals);
         for (int i = 0; i < kIterations; ++i) {
-            progress_.report({"fit globals", double(round * kIterations + i),
-                              double(rounds * kIterations), "iterations", {}});
+            progress_.report({"fit globals",
+                              double(round * kIterations + i),
+                              double(rounds * kIterations),
+                              "iterations",
+                              {}});
             ++iterations_;
             if (!improve(point)) break;
-            for (int r = 0; r < kRefinements && refine(point); ++r) {}
+            for (int r = 0; r < kRefinements && refine(point); ++r) {
+            }
         }
     }
 }
