@@ -1,8 +1,10 @@
 // Cost of a gradient on one thread: 16 clips of 500 steps of the 32 x 32 cloth, in lanes. The plain
-// stepper, the way there with a tape, and the way back. Prints JSON.
+// stepper, the way there with a tape, and the way back. Then the full law of springs against the
+// plain one, which take turns. Prints JSON.
 #include <fmt/core.h>
 
 #include "backends/simd/simd.h"
+#include "cloths.h"
 #include "springtime/springtime.h"
 #include "timing.h"
 
@@ -71,17 +73,52 @@ std::string text_of(const Times& times)
         times.backward_us / times.forward_us);
 }
 
+// Seconds of the way there and of the way back, of one group of lanes.
+struct Ways {
+    double there = 1e30, back = 1e30;
+
+    void run(Tape<float>& tape, const Cloth& cloth, int steps)
+    {
+        tape.begin(steps);
+        for (int lane = 0; lane < tape.lane_count(); ++lane) {
+            const RolloutStart start = random_start(cloth, {}, lane);
+            tape.load(lane, start.state, start.handles);
+        }
+        there = std::min(there, bench::seconds_of([&] { tape.advance(steps); }));
+        tape.begin_back();
+        for (float& adjoint : tape.position_adjoint()) adjoint = 1e-3f;
+        back = std::min(back, bench::seconds_of([&] { tape.retreat(steps); }));
+    }
+};
+
+std::string measure_law(const Cloth& plain, const Cloth& lawful)
+{
+    constexpr int kFew = 50, kTurns = 40;
+    const auto plain_tape = make_simd_tape(plain, {}, {}, best_instruction_set());
+    const auto lawful_tape = make_simd_tape(lawful, {}, {}, best_instruction_set());
+    Ways of_plain, of_law;
+    for (int turn = 0; turn < kTurns; ++turn) {
+        of_plain.run(*plain_tape, plain, kFew);
+        of_law.run(*lawful_tape, lawful, kFew);
+    }
+    return fmt::format("{{\"forward_tape\": {:.2f}, \"backward\": {:.2f}}}",
+                       of_law.there / of_plain.there, of_law.back / of_plain.back);
+}
+
 }  // namespace
 
 int main()
 {
-    const Cloth cloth = make_grid_cloth({15.5, 15.5, 102.4}, {32, 32}, MaterialField::uniform(25),
-                                        MaterialField::uniform(6));
+    const Cloth cloth = bench::spring_cloth();
     std::string sets, best;
     for (const KernelSet& kernels : instruction_sets()) {
         best = text_of(measure(cloth, kernels));
         sets += fmt::format("{}\"{}\": {{{}}}", sets.empty() ? "" : ", ", kernels.name, best);
     }
-    fmt::print("{{\"springs\": {}, \"instruction_set\": \"{}\", {}, \"all_sets\": {{{}}}}}\n",
-               cloth.springs.spring_count(), best_instruction_set().name, best, sets);
+    fmt::print(
+        "{{\"springs\": {}, \"instruction_set\": \"{}\", {}, \"all_sets\": {{{}}},\n "
+        "\"full_law_over_plain\": {}, \"without_bending_springs\": {}}}\n",
+        cloth.springs.spring_count(), best_instruction_set().name, best, sets,
+        measure_law(cloth, bench::full_law_cloth(true)),
+        measure_law(cloth, bench::full_law_cloth(false)));
 }

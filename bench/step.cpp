@@ -6,6 +6,7 @@
 
 #include "backends/reference/plain_lane.h"
 #include "backends/simd/simd.h"
+#include "cloths.h"
 #include "springtime/springtime.h"
 #include "timing.h"
 
@@ -72,18 +73,13 @@ std::string measure_all(const Cloth& cloth)
     return fmt::format("{}, \"all_sets\": {{{}}}", text_of(best), sets);
 }
 
-// The same springs with a law, compared with the plain ones in the same moments.
-std::string measure_law(const Cloth& plain, const SpringLaw& law, const KernelSet& kernels)
+// The full law compared with the plain one in the same moments.
+std::string measure_law(const Cloth& plain, const Cloth& lawful, const KernelSet& kernels)
 {
-    constexpr int kSteps = 200, kRounds = 30;
-    Cloth lawful = plain;
-    set_law(lawful, law);
-    for (const Parameter& parameter : learned_parameters(lawful)) {
-        for (double& value : values_of(lawful, parameter)) value = std::max(value, 0.05);
-    }
+    constexpr int kSteps = 20, kRounds = 200;
     const SimulationOptions options;
     std::vector<std::unique_ptr<Stepper>> steppers;
-    for (const Cloth* cloth : {&plain, static_cast<const Cloth*>(&lawful)}) {
+    for (const Cloth* cloth : {&plain, &lawful}) {
         steppers.push_back(make_simd_batch(*cloth, options, kernels));
         steppers.push_back(make_simd_single(*cloth, options, kernels));
     }
@@ -105,9 +101,11 @@ std::string measure_laws(const Cloth& plain)
     std::string sets;
     for (const KernelSet& kernels : instruction_sets()) {
         sets += fmt::format("{}\"{}\": {}", sets.empty() ? "" : ", ", kernels.name,
-                            measure_law(plain, law_named("full"), kernels));
+                            measure_law(plain, bench::full_law_cloth(true), kernels));
     }
-    return sets;
+    return sets +
+           fmt::format(", \"without_bending_springs\": {}",
+                       measure_law(plain, bench::full_law_cloth(false), best_instruction_set()));
 }
 
 // The sheet of the finite-element benchmark.
@@ -121,8 +119,7 @@ Cloth reference_mesh()
 
 int main()
 {
-    const Cloth cloth = make_grid_cloth({15.5, 15.5, 102.4}, {32, 32}, MaterialField::uniform(25),
-                                        MaterialField::uniform(6));
+    const Cloth cloth = bench::spring_cloth();
     const Cloth mesh = reference_mesh();
     fmt::print(
         "{{\"instruction_set\": \"{}\", \"springs\": {}, {},\n \"full_law_over_plain\": {{{}}},\n "

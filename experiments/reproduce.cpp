@@ -37,10 +37,11 @@ int run_reproduce(const ReproduceArguments& arguments)
     if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
     if (arguments.experiment == "locking") return reproduce_locking(arguments);
     if (arguments.experiment == "drape") return reproduce_drape(arguments);
+    if (arguments.experiment == "generalisation") return reproduce_generalisation(arguments);
     if (arguments.experiment == "identification") return reproduce_identification(arguments);
     throw Error(
-        "reproduce '{}': no such experiment; there are reconstruction, locking, drape "
-        "and identification",
+        "reproduce '{}': no such experiment; there are reconstruction, generalisation, "
+        "locking, drape and identification",
         arguments.experiment);
 }
 
@@ -118,7 +119,7 @@ Verb add_reproduce(CLI::App& root)
                                  "numbers beside ours; run again to go on after an interruption");
     flags
         .add("experiment", arguments->experiment,
-             "reconstruction, locking, drape or identification")
+             "reconstruction, generalisation, locking, drape or identification")
         .required();
     flags.add("--out", arguments->out, "Folder to write to").type("FOLDER");
     flags

@@ -27,6 +27,7 @@ int run_reproduce(const ReproduceArguments& arguments);
 int reproduce_reconstruction(const ReproduceArguments& arguments);
 int reproduce_locking(const ReproduceArguments& arguments);
 int reproduce_drape(const ReproduceArguments& arguments);
+int reproduce_generalisation(const ReproduceArguments& arguments);
 int reproduce_identification(const ReproduceArguments& arguments);
 
 // Writes both, and prints the text, or the JSON with --json.

@@ -9,6 +9,7 @@
 #include "cloths.h"
 #include "dual.h"
 #include "error_of.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 
@@ -158,6 +159,78 @@ TEST(SetLaw, RefusesBendsOffTheGridAndUnknownLaws)
     Cloth list = chain_cloth(5, 1, 1, 20, 1);
     EXPECT_EQ(field_of([&] { set_law(list, {{}, false, true}); }), "bends");
     EXPECT_EQ(field_of([] { law_named("hooke"); }), "law");
+}
+
+// ---- A clamped strip
+
+// Three rows of n + 1 particles 1 m apart along u, with bends along u alone. The first two
+// particles of every row are held, so that the strip leaves its clamp level.
+Cloth strip_cloth(int n, double mass, double kappa)
+{
+    Cloth cloth = make_grid_cloth({double(n), 2, 3 * (n + 1) * mass}, {3, n + 1},
+                                  MaterialField::uniform(50), MaterialField::uniform(0.5));
+    set_law(cloth, {{}, false, true});
+    for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
+        const auto [a, middle, b] = cloth.bends.particles[i];
+        if (middle == a + 1) cloth.bends.stiffness[i] = kappa;
+    }
+    return cloth;
+}
+
+// What the end of a row sinks by when every particle has the weight f. The moments E_j = kappa e_j
+// obey E_(j-1) - 2 E_j + E_(j+1) = f and are zero at the end and beyond, so with i = n - j they are
+// f i (i + 1)/2. The end lies lower by the sum of i e_j:
+//   f/(2 kappa) sum_(i < n) i^2 (i + 1) = f/(2 kappa) [(n (n - 1)/2)^2 + n (n - 1)(2 n - 1)/6].
+double end_deflection(int n, double f, double kappa)
+{
+    const double pairs = n * (n - 1.0) / 2;
+    return f / (2 * kappa) * (pairs * pairs + pairs * (2 * n - 1.0) / 3);
+}
+
+double settled_deflection(int n, Device device, double f, double kappa)
+{
+    const double mass = 0.1;
+    const Cloth cloth = strip_cloth(n, mass, kappa);
+    // The slowest swing has w^2 = 12.4 kappa/(m n^4); drag of twice w stops it soonest.
+    const double slowest = 3.52 * std::sqrt(kappa / mass) / (n * n);
+    Handles clamp;
+    for (int row = 0; row < 3; ++row) {
+        clamp.particles.push_back(row * (n + 1));
+        clamp.particles.push_back(row * (n + 1) + 1);
+    }
+    const State start = flat_state(cloth);
+    const double dt = 0.01;
+    Simulation run(cloth, start, clamp, {dt, {{0, -f / mass, 0}, 2 * slowest, {0, 0, 0}}, device});
+    EXPECT_FALSE(run.advance(int(std::lround(20 / slowest / dt))));  // e^-20 is left
+    return start.position[n].y - run.state().position[n].y;
+}
+
+TEST(ClampedStrip, SinksByTheDiscreteClosedForm)
+{
+    const double kappa = 20;
+    for (const Device device : {Device::reference, Device::cpu}) {
+        const int n = 8;
+        const double f = 1e-4, expected = end_deflection(n, f, kappa);  // 2.3 mm
+        const double found = settled_deflection(n, device, f, kappa);
+        // Springs lie level to first order; to second they resist a slope of 4e-4. In float,
+        // positions up to 8 m are rounded by 5e-7 m.
+        EXPECT_NEAR(found, expected, device == Device::cpu ? 0.01 * expected : 1e-4 * expected);
+    }
+}
+
+TEST(ClampedStrip, ApproachesTheBeamAsTheGridBecomesFiner)
+{
+    // A beam of rigidity D under the load w per length sinks by w L^4/(8 D) at its end. A row of
+    // spacing h = 1 m has w = f/h, L = n h and D = kappa h^3; the rest is 2/(3 n) in first order.
+    const double kappa = 20, f = 1e-5;
+    double last = 1;
+    for (const int n : {4, 8, 16}) {
+        const double beam = f * std::pow(n, 4) / (8 * kappa);
+        const double missing = 1 - settled_deflection(n, Device::reference, f, kappa) / beam;
+        EXPECT_NEAR(missing * n, 2.0 / 3, 1.0 / n) << n;
+        EXPECT_LT(missing, 0.6 * last) << n;
+        last = missing;
+    }
 }
 
 TEST(BendErrors, AreNamed)

@@ -152,6 +152,27 @@ class Learning:
         message = self.generate("n.h5", "--knots", "0", "0", code=2).stderr
         self.assertIn("knots at strains 0, 0", message)
 
+    def test_the_full_law_is_made_shown_learned_and_exported(self):
+        self.generate("full.h5", "--rollouts", "4", "--law", "full", "--isotropic-damping", "0.05",
+                      "--bend-stiffness", "1; rows 0-0.5 = 2", "--bend-damping", "0.02")
+        seen = self.inspect("full.cloth.json")
+        self.assertEqual(seen["version"], 4)
+        self.assertEqual(len(seen["ranges"]), 1)
+        self.assertEqual(seen["bends"]["bending_stiffness"]["max"], 2)
+        self.assertEqual(seen["bends"]["bending_damping"]["min"], 0.02)
+        self.run_it("train", "full.h5", "--out", "run", *self.TRAIN, "--stiffness-iterations", "3",
+                    "--damping-iterations", "2", "--law", "full")
+        learned = self.inspect("run/cloth.json")
+        self.assertEqual(learned["bends"]["count"], seen["bends"]["count"])
+        last = json.loads((self.folder / "run/log.jsonl").read_text().splitlines()[-1])
+        self.assertGreater(last["bending_stiffness"]["max"], 0)
+        self.assertTrue((self.folder / "run/bending.png").exists())
+        self.run_it("train", "--resume", "run")  # the law comes from the folder
+        self.run_it("train", "full.h5", "--out", "bends", *self.TRAIN, "--stiffness-iterations", "1",
+                    "--damping-iterations", "1", "--bends")
+        self.assertEqual(self.inspect("bends/cloth.json")["ranges"], [])
+        self.assertIn("soft", self.generate("n.h5", "--law", "soft", code=2).stderr)
+
     def test_another_resolution(self):
         self.generate("m.h5", "--rollouts", "3", "--grid", "7x9", "--length", "3", "--width", "2")
         self.run_it("train", "m.h5", "--out", "run", *self.TRAIN, "--grid", "6x5")
@@ -226,7 +247,7 @@ class Learning:
             (["train", "m.h5", "--validation-share", "2"], "validation"),
             (["train", "m.h5", "--validate-every", "-3"], "--validate-every"),
             (["train", "--resume", "nowhere"], "nowhere"),
-            (["reproduce", "gravity"], "no such experiment; there are reconstruction, locking, drape and identification"),
+            (["reproduce", "gravity"], "no such experiment; there are reconstruction, generalisation, locking, drape and identification"),
         ):
             self.assertIn(message, self.run_it(*arguments, "--out", "x", code=2).stderr)
             self.assertFalse((self.folder / "x").exists())  # nothing to clear away

@@ -64,8 +64,7 @@ TEST(ClipGradient, OfABackendTakesThePlaceOfTapes)
         // The sum of the means instead of the mean of the sums.
         EXPECT_NEAR(found.loss.total, expected.loss.total, 1e-12 * expected.loss.total);
         EXPECT_EQ(found.gradient.kinds, expected.gradient.kinds);
-        EXPECT_EQ(device.motion_rmse(clips, parameters),
-                  tapes.motion_rmse(clips, parameters));
+        EXPECT_EQ(device.motion_rmse(clips, parameters), tapes.motion_rmse(clips, parameters));
     }
 }
 

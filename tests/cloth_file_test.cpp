@@ -204,6 +204,9 @@ TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
     EXPECT_EQ(softer.springs.ranges[0].stiffness[0], 5);
     EXPECT_EQ(softer.springs.isotropic_damping[0], 0.02);
     EXPECT_EQ(softer.errors->parameters, (ParameterValues{{0.3}, {0.01}, {kInfinity}, {0.005}}));
+    const Cloth bent = example("A row of three particles that resists bending");
+    EXPECT_EQ(bent.bends.particles, (std::vector<std::array<int, 3>>{{0, 1, 2}}));
+    EXPECT_EQ(bent.bends.stiffness, std::vector<double>{0.5});
     // The square of two triangles is what make_mesh_cloth() makes of it.
     const Cloth square = example("A square of two triangles");
     const Sheet sheet{1, 1, 0.2};

@@ -9,6 +9,7 @@
 #include "springtime/evaluate.h"
 #include "springtime/generate.h"
 #include "springtime/identify.h"
+#include "springtime/learn.h"
 #include "springtime/report.h"
 
 namespace springtime {
@@ -145,9 +146,10 @@ TEST(Rope, BecomesTheCatenary)
 
 // ---- Motion and learning
 
-Motion falls(const Cloth& cloth, int rollouts, std::uint64_t seed)
+Motion falls(const Cloth& cloth, int rollouts, std::uint64_t seed, std::vector<int> pinned = {})
 {
     GenerateOptions options;
+    options.pinned = std::move(pinned);
     options.rollouts = rollouts;
     options.seconds = 1;
     options.dt = 1e-3;
@@ -196,6 +198,46 @@ TEST(Rope, IsIdentifiedFromItsMotion)
     const double error = surrogate_error(found.cloth, unseen, Device::cpu, 1).mean;
     EXPECT_FALSE(loses_to_trivial(error, trivial_errors(unseen)));
     EXPECT_LT(error, 0.02 * static_error(unseen).mean);
+}
+
+// The same by descent on trajectories, from positions alone: the learned rope is judged on motion
+// that it has not seen, at landmarks that are unevenly spaced, between the particles.
+TEST(Rope, IsLearnedByDescent)
+{
+    const Cloth truth = rope(21, 20, 0.05);
+    const std::vector<int> seen{0, 1, 3, 6, 9, 11, 14, 17, 19, 20};
+    const auto observed = [&](int rollouts, std::uint64_t seed) {
+        const Motion whole = falls(truth, rollouts, seed, {0, 1});
+        MotionHeader header = whole.header;
+        header.velocities = false;
+        header.rest.clear();
+        for (const int l : seen) header.rest.push_back(truth.rest[std::size_t(l)]);
+        std::vector<Rollout> part;
+        for (std::size_t r = 0; r < whole.rollout_count(); ++r) {
+            const Rollout rollout = whole.read(r, 0, whole.frame_counts[r]);
+            part.push_back({rollout.frame_count, {}, {}, {}, {{0, 1}, {}, {}}});
+            for (std::size_t f = 0; f < rollout.frame_count; ++f) {
+                for (const int l : seen) {
+                    const float* x = &rollout.position[3 * (f * 21 + std::size_t(l))];
+                    part.back().position.insert(part.back().position.end(), x, x + 3);
+                }
+            }
+        }
+        return motion_of(header, part);
+    };
+    LearnOptions options;
+    options.method = LearnMethod::trajectory;
+    options.homogeneous_iterations = 40;
+    options.horizons = {{20, 0.5}};
+    options.threads = 1;
+    const Learned learned = learn(observed(12, 1), options);
+    EXPECT_EQ(learned.cloth.grid->rows, 1);
+    EXPECT_EQ(learned.cloth.grid->cols, 21);
+    const Motion unseen = observed(4, 99);
+    const double error =
+        surrogate_error(learned.cloth, unseen, Device::cpu, 1, {}, learned.substeps).mean;
+    EXPECT_FALSE(loses_to_trivial(error, trivial_errors(unseen)));
+    EXPECT_LT(error, 0.2 * trivial_errors(unseen).best());
 }
 
 TEST(Rope, GetsAGridOfOneRow)

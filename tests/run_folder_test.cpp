@@ -30,6 +30,7 @@ TrainState small_state(int iteration)
     state.square = {{Limits::min(), std::nextafter(Limits::min(), 0)}, {0.1 + 0.2, M_PI}};
     state.stiffness_scale = std::nextafter(40.0, 0);
     state.damping_scale = -0.0;
+    state.lowest_validation = 1e-301;
     state.best_validation = 1e-300;
     state.best_iteration = iteration / 2;
     state.best = {{7, 8}, {9, iteration + 0.5}};
@@ -49,11 +50,14 @@ void expect_same(const TrainState& a, const TrainState& b)
 {
     EXPECT_EQ(a.iteration, b.iteration);
     EXPECT_EQ(a.best_iteration, b.best_iteration);
-    EXPECT_EQ(bits_of({a.stiffness_scale, a.damping_scale, a.best_validation.value_or(-1)}),
-              bits_of({b.stiffness_scale, b.damping_scale, b.best_validation.value_or(-1)}));
-    for (const auto array : {&TrainState::parameters, &TrainState::mean, &TrainState::square,
-                             &TrainState::best, &TrainState::level_mean, &TrainState::level_square,
-                             &TrainState::average}) {
+    const auto scalars = [](const TrainState& s) {
+        return bits_of({s.stiffness_scale, s.damping_scale, s.lowest_validation,
+                        s.best_validation.value_or(-1)});
+    };
+    EXPECT_EQ(scalars(a), scalars(b));
+    for (const auto array :
+         {&TrainState::parameters, &TrainState::mean, &TrainState::square, &TrainState::best,
+          &TrainState::level_mean, &TrainState::level_square, &TrainState::average}) {
         ASSERT_EQ((a.*array).size(), (b.*array).size());
         for (std::size_t kind = 0; kind < (a.*array).size(); ++kind) {
             EXPECT_EQ(bits_of((a.*array)[kind]), bits_of((b.*array)[kind]));
@@ -349,11 +353,13 @@ TEST_F(RunFolderCheckpoint, HasTheBytesOfTheFormat)
     state.best_iteration = 5;
     state.stiffness_scale = 1;
     state.damping_scale = -2;
+    state.lowest_validation = 0.25;
     state.best_validation = 0.5;
     double value = 1;
     // Two parameters: one of one element, the other of two.
     std::string content = word(258) + word(5) + word(0x3ff0000000000000) +
-                          word(0xc000000000000000) + word(0x3fe0000000000000);
+                          word(0xc000000000000000) + word(0x3fd0000000000000) +
+                          word(0x3fe0000000000000);
     for (auto* array : {&state.parameters, &state.mean, &state.square, &state.best}) {
         content += word(2) + word(1) + word(2);
         for (const int count : {1, 2}) {
@@ -427,8 +433,8 @@ TEST_F(RunFolderCheckpoint, DamagedInAnyByteFallsBackToTheOneBefore)
     run.write_checkpoint(small_state(1));
     run.write_checkpoint(small_state(2));
     const std::string whole = bytes_of(b);
-    // Five words; four fields of two parameters of two springs; three fields without any.
-    ASSERT_EQ(whole.size(), kHeaderBytes + (5 + 4 * (1 + 2 + 4) + 3) * kWord);
+    // Six words; four fields of two parameters of two springs; three fields without any.
+    ASSERT_EQ(whole.size(), kHeaderBytes + (6 + 4 * (1 + 2 + 4) + 3) * kWord);
     for (std::size_t i = 0; i < whole.size(); ++i) {
         for (const int flip : {0x01, 0x10, 0x80, 0xff}) {
             std::string damaged = whole;
@@ -474,9 +480,9 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheFile)
         {"{}", "2 bytes that do not begin with 'springtime-state'"},
         {whole.substr(0, 39), "39 bytes, but the header alone has 40"},
         {"springtime-state" + word(2) + whole.substr(24),
-         "version 2, but only version 3 can be read"},
-        {whole.substr(0, 100), "60 bytes after the header, but it announces 192"},
-        {whole + "x", "193 bytes after the header, but it announces 192"},
+         "version 2, but only version 4 can be read"},
+        {whole.substr(0, 100), "60 bytes after the header, but it announces 296"},
+        {whole + "x", "297 bytes after the header, but it announces 296"},
         {whole.substr(0, kHeaderBytes) + flipped,
          fmt::format("the checksum is {:016x}, but the header announces {:016x}", fnv1a(flipped),
                      fnv1a(content))},
@@ -507,72 +513,25 @@ TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
     };
     const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     const std::uint64_t huge = ~std::uint64_t(0);
-    // Words: iteration, best iteration, three scalars; then for each of parameters, mean, square and
+    // Words: iteration, best iteration, four scalars; then for each of parameters, mean, square and
     // best 2 parameters, 2 values of each, and the values; and three fields without any.
     const std::string cases[][2] = {
-        {"", "0 bytes after the header, but a state has 96 or more, in words of 8"},
-        {content.substr(0, 95),
-         "95 bytes after the header, but a state has 96 or more, in words "
+        {"", "0 bytes after the header, but a state has 104 or more, in words of 8"},
+        {content.substr(0, 103),
+         "103 bytes after the header, but a state has 104 or more, in words "
          "of 8"},
-        {content + "x", "289 bytes after the header, but a state has 96 or more, in words of 8"},
+        {content + "x", "297 bytes after the header, but a state has 104 or more, in words of 8"},
         {with(0, huge), "iteration is 18446744073709551615, more than any run has"},
         {with(1, 1ull << 31), "best_iteration is 2147483648, more than any run has"},
         {with(1, 3), "best_iteration 3 is not between 0 and iteration 2"},
         {with(3, bits(Limits::infinity())), "damping_scale is inf"},
-        {with(5, huge), "18446744073709551615 arrays of parameters, but only 30 words follow"},
-        {content.substr(0, 40) + std::string(7 * kWord, 0), "parameters is empty"},
+        {with(6, huge), "18446744073709551615 arrays of parameters, but only 30 words follow"},
+        {content.substr(0, 48) + std::string(7 * kWord, 0), "parameters is empty"},
         {content.substr(0, content.size() - kWord), "average is missing"},
-        {with(6, huge), "18446744073709551615 values of parameters 0, but only 29 words follow"},
+        {with(7, huge), "18446744073709551615 values of parameters 0, but only 29 words follow"},
         {content + word(0), "1 words too many"},
-        {with(9, bits(Limits::quiet_NaN())), "parameters of parameter 0 is nan for element 1"},
-        {with(31, bits(-Limits::infinity())), "best of parameter 1 is -inf for element 0"},
-    };
-    for (const auto& [bytes, fault] : cases) {
-        write_bytes(b, bytes);
-        expect_same(read(), small_state(1));
-        EXPECT_EQ(remarks, std::vector{b.string() + ": " + fault +
-                                       "; checkpoint-a.bin of iteration 1 is used instead"});
-    }
-    fs::remove(b);
-    fs::create_directory(b);
-    expect_same(read(), small_state(1));
-    EXPECT_EQ(
-        remarks,
-        std::vector{b.string() +
-                    ": is not a plain file; checkpoint-a.bin of iteration 1 is used instead"});
-}
-
-// A right checksum around contents that no run could have written.
-TEST_F(RunFolderCheckpoint, RemarksNameWhatIsWrongWithTheState)
-{
-    run.write_checkpoint(small_state(1));
-    run.write_checkpoint(small_state(2));
-    const std::string content = bytes_of(b).substr(kHeaderBytes);
-    const auto with = [&](std::size_t place, std::uint64_t value) {
-        return std::string(content).replace(place * kWord, kWord, word(value));
-    };
-    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
-    const std::uint64_t huge = ~std::uint64_t(0);
-    // Words: iteration, best iteration, three scalars, 2 parameters, 2 values of each, then the
-    // arrays: parameters, mean, square, best.
-    const std::string cases[][2] = {
-        {"", "0 bytes after the header, but a state has 48 or more, in words of 8"},
-        {content.substr(0, 47),
-         "47 bytes after the header, but a state has 48 or more, in words "
-         "of 8"},
-        {content + "x", "193 bytes after the header, but a state has 48 or more, in words of 8"},
-        {with(0, huge), "iteration is 18446744073709551615, more than any run has"},
-        {with(1, 1ull << 31), "best_iteration is 2147483648, more than any run has"},
-        {with(1, 3), "best_iteration 3 is not between 0 and iteration 2"},
-        {with(3, bits(Limits::infinity())), "damping_scale is inf"},
-        {with(5, huge), "18446744073709551615 parameters, but only 18 words follow"},
-        {with(5, 0), "4 arrays of 0 values, but 18 words follow"},
-        {content.substr(0, 40) + word(0), "parameters is empty"},
-        {with(6, huge), "18446744073709551615 values of parameter 0, but only 17 words follow"},
-        {with(7, 1), "4 arrays of 3 values, but 16 words follow"},
-        {content + word(0), "4 arrays of 4 values, but 17 words follow"},
-        {with(9, bits(Limits::quiet_NaN())), "parameters of parameter 0 is nan for element 1"},
-        {with(22, bits(-Limits::infinity())), "best of parameter 1 is -inf for element 0"},
+        {with(10, bits(Limits::quiet_NaN())), "parameters of parameter 0 is nan for element 1"},
+        {with(32, bits(-Limits::infinity())), "best of parameter 1 is -inf for element 0"},
     };
     for (const auto& [bytes, fault] : cases) {
         write_bytes(b, checkpoint_around(bytes));

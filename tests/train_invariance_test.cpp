@@ -163,10 +163,10 @@ TEST(Train, NeverTrainsOnValidationRollouts)
     const std::set<std::size_t> validation(split.validation.begin(), split.validation.end());
     ASSERT_EQ(validation.size(), 3u);
     train(motion, options, nullptr, {});
-    // The validation clips come first; afterwards, none of their rollouts.
-    ASSERT_GE(asked.size(), 6u + 13 * 16);
-    const std::set<std::size_t> first(asked.begin(), asked.begin() + 6),
-        rest(asked.begin() + 6, asked.end());
+    // The validation rollouts come first; afterwards, none of them.
+    ASSERT_GE(asked.size(), 3u + 13 * 16);
+    const std::set<std::size_t> first(asked.begin(), asked.begin() + 3),
+        rest(asked.begin() + 3, asked.end());
     EXPECT_EQ(first, validation);
     EXPECT_EQ(rest, std::set<std::size_t>(split.training.begin(), split.training.end()));
 }
@@ -202,8 +202,8 @@ TEST(Train, SlowPassesAskForTheEndsOfRolloutsOnly)
     TrainOptions options = quick_options(6, 6, dual_pass(6, 1, {}));
     options.passes.pop_back();
     train(motion, options, nullptr, {});
-    // One rollout validates, and 32 clips are for the start; then 0.6 s are 60 frames, or three clips
-    // of 20.
+    // One rollout validates, and 32 clips are for the start; then 0.6 s are 60 frames, or three
+    // clips of 20.
     const std::set<std::size_t> slow(asked.begin() + 1 + 32, asked.end());
     EXPECT_EQ(slow, (std::set<std::size_t>{60, 80, 100}));
 }

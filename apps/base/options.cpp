@@ -47,16 +47,6 @@ void add_families(const Flags& flags, std::vector<std::string>& families)
         .one_of({"structural", "diagonal", "antidiagonal", "bending"});
 }
 
-void add_law(const Flags& flags, std::string& law, std::vector<double>& knots)
-{
-    flags.in(kClothGroup)
-        .add("--law", law,
-             "published: a stiffness and a damping per spring; full: compression apart, isotropic "
-             "damping, and bending of three particles in line. The flags below add single terms")
-        .one_of({"published", "full"});
-    add_knots(flags, knots);
-}
-
 void add_knots(const Flags& flags, std::vector<double>& knots)
 {
     flags.in(kClothGroup)
@@ -81,7 +71,11 @@ void add_cloth(const Flags& flags, ClothOptions& options)
         .type("FIELD");
     flags.add("--damping", options.damping, "Damping over the sheet [N s/m], likewise")
         .type("FIELD");
-    add_law(flags, options.law, options.knots);
+    rare.add("--law", options.law,
+             "published: a stiffness and a damping per spring; full: compression apart, isotropic "
+             "damping, and bending of three particles in line. The flags below add single terms")
+        .one_of({"published", "full"});
+    add_knots(flags, options.knots);
     rare.add("--range-stiffness", options.range_stiffness,
              "Stiffness between the knots [N/m], likewise, from compression to tension; "
              "--stiffness is that just above rest")

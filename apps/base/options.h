@@ -78,7 +78,6 @@ void check_clear(const State& start, const Handles& handles,
 // each other's gaps would pass through. [m]
 double self_distance_from(const std::string& text, const Cloth& cloth);
 
-void add_law(const Flags& flags, std::string& law, std::vector<double>& knots);
 void add_knots(const Flags& flags, std::vector<double>& knots);
 void add_families(const Flags& flags, std::vector<std::string>& families);
 GridOptions grid_options(const std::string& grid, const std::vector<std::string>& families);

@@ -102,7 +102,10 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, cons
     Evaluation result;
     if (!arguments.truth.empty()) {
         const Cloth truth = read_cloth(arguments.truth);
-        result.parameters = naming(arguments.truth, [&] { return parameter_errors(cloth, truth); });
+        naming(arguments.truth, [&] {
+            if (truth.springs.spring_count() > 0) result.parameters = parameter_errors(cloth, truth);
+            result.map_correlation = map_correlation(cloth, truth);
+        });
     }
     result.rollouts = motion.frame_counts.size();
     result.frames =
@@ -198,7 +201,8 @@ Verb add_evaluate(CLI::App& root)
         .type("FILE");
     flags
         .add("--truth", arguments->truth,
-             "Source cloth with the same springs, to compare parameters with")
+             "Source cloth: parameters are compared with those of a cloth with the same springs, "
+             "maps of stiffness with those of any cloth")
         .type("FILE");
     flags
         .add("--homogeneous", arguments->homogeneous,

@@ -41,13 +41,13 @@ std::optional<double> positive(double value)
     return value > 0 ? std::optional<double>(value) : std::nullopt;
 }
 
-// What was asked for; none where nothing was.
-std::optional<SpringLaw> law_of(const TrainFlags& flags)
+// None: what suits the method. Single terms add to the named law, or to the published one.
+std::optional<SpringLaw> law_from(const TrainFlags& flags)
 {
-    const bool named = flags.law != "auto";
     const SpringLaw& terms = flags.terms;
-    if (!named && terms.knots.empty() && !terms.isotropic && !terms.bends) return std::nullopt;
-    SpringLaw law = named ? law_named(flags.law) : SpringLaw{};
+    const bool more = !terms.knots.empty() || terms.isotropic || terms.bends;
+    if (flags.law == "auto" && !more) return std::nullopt;
+    SpringLaw law = law_named(flags.law == "auto" ? "published" : flags.law);
     if (!terms.knots.empty()) law.knots = terms.knots;
     law.isotropic |= terms.isotropic;
     law.bends |= terms.bends;
@@ -87,7 +87,8 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
         loss.add(flag, values, text).one_or_two().shows(otherwise);
     };
     verb.add("--method", flags.method,
-             "linear: solve for all springs at once; trajectory: descend through the simulator, from "
+             "linear: solve for all springs at once; trajectory: descend through the simulator, "
+             "from "
              "one value per family to one per spring; auto: solve, and descend unless that follows "
              "the motion exactly; gradient: descend on forces of short clips, as published")
         .one_of({"auto", "linear", "trajectory", "gradient"});
@@ -96,11 +97,12 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "many particles; for captured motion a grid twice as fine where that does clearly "
              "better");
     add_families(verb, flags.families);
-    verb.add("--law", flags.law,
-             "What springs can do: published, a stiffness and a damping each; full, compression "
-             "apart, isotropic damping and bending of three particles in line; auto: the parts of "
-             "the full law that pay for trajectories, published otherwise. The flags among those of "
-             "the cloth add single terms")
+    verb.add(
+            "--law", flags.law,
+            "What springs can do: published, a stiffness and a damping each; full, compression "
+            "apart, isotropic damping and bending of three particles in line; auto: the parts of "
+            "the full law that pay for trajectories, published otherwise. The flags among those of "
+            "the cloth add single terms")
         .one_of({"auto", "published", "full"});
     verb.add("--globals", flags.globals,
              "Fit first what the recordings of a capture share: size of the sheet, drag, tilt of "
@@ -129,6 +131,11 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
                "Share of the clips that start with their rollout; the others start at any frame");
     follow.add("--smoothing", flags.learn.smoothing,
                "How often the gradient is smoothed over neighbouring springs");
+    follow
+        .add("--masses", flags.masses,
+             "learn: a mass for every particle as well; keep: those of the sheet; auto: learn for "
+             "simulated motion, unless a law is given")
+        .one_of({"auto", "learn", "keep"});
     follow.add("--loss", flags.loss, "distance: mean of distances; squares: of their squares")
         .one_of({"distance", "squares"});
     follow.add("--outlier-width", flags.learn.width,
@@ -234,9 +241,10 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
             options.fixed_globals.push_back(kind);
         }
     }
-    options.law = law_of(flags);
+    options.law = law_from(flags);
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";
+    if (flags.masses != "auto") options.masses = flags.masses == "learn";
     options.form = flags.form == "force"  ? BalanceForm::force
                    : flags.form == "weak" ? BalanceForm::weak
                                           : BalanceForm::automatic;

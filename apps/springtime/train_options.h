@@ -18,7 +18,7 @@ struct TrainFlags {
     double stiffness_start = 0, damping_start = 0;
     std::vector<double> horizons;
     std::vector<double> iterations;
-    std::string loss = "distance";
+    std::string loss = "distance", masses = "auto";
     std::string globals = "auto";
     std::vector<std::string> fixed;  // globals that stay as stated
     std::string law = "auto";

@@ -61,11 +61,21 @@ struct ParameterError {
 // Compares the learned parameters that both cloths have. Throws Error when their springs differ.
 std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& truth);
 
+// The mean stiffness of the elements in every cell of the sheet: springs other than bending springs,
+// just above rest, or shear stiffness of triangles. An element on a border belongs to both cells. A
+// cell without elements has the stiffness of the nearest one. [N/m]
+ValueMap stiffness_map(const Cloth& cloth, const Grid& cells);
+
+// Correlation of the stiffness maps of two cloths over the cells of the grid of the first. NaN if
+// either map is constant. Throws Error when the first cloth is not a grid.
+double map_correlation(const Cloth& cloth, const Cloth& truth);
+
 // All that is known of a cloth when it has been compared with a motion.
 struct Evaluation {
     MotionError surrogate, nothing_moves, with_handles;
     std::optional<MotionError> homogeneous;
-    std::vector<ParameterError> parameters;  // empty without a truth
+    std::vector<ParameterError> parameters;  // empty without a truth that has the same springs
+    std::optional<double> map_correlation;   // with the truth
     std::size_t rollouts = 0, frames = 0;
     double frame_interval = 0;         // [s]
     std::vector<std::string> remarks;  // sentences for people

@@ -49,24 +49,25 @@ struct Horizon {
     double seconds = 0;  // rounded to whole frames, at least one
 };
 
-// A descent on trajectories: the motion of a cloth that runs by itself is compared with the landmarks
-// over long clips. docs/learning.md says why each part is as it is.
+// A descent on trajectories: the motion of a cloth that runs by itself is compared with the
+// landmarks over long clips. docs/learning.md says why each part is as it is.
 struct DescentOptions {
     std::vector<Horizon> horizons;
-    int batch = 32;              // clips per iteration
-    double start_share = 0.5;    // of the clips, that start with their rollout; others anywhere
-    double rate = 0.1;           // of the logarithms; falls like a cosine
-    double level_rate = 2;       // of the levels of families, times the rate
+    int batch = 32;            // clips per iteration
+    double start_share = 0.5;  // of the clips, that start with their rollout; others anywhere
+    double rate = 0.1;         // of the logarithms; falls like a cosine
+    double level_rate = 2;     // of the levels of families, times the rate
     // Rows and columns are as stiff in compression as in tension.
     bool lean = false;
-    bool deviate = true;         // every element has its own value; otherwise one per family
-    // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings say
-    // more about a neighbourhood than about a spring.
+    bool deviate = true;  // every element has its own value; otherwise one per family
+    // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings
+    // say more about a neighbourhood than about a spring.
     int smoothing = 6;
-    double gradient_limit = 2;   // of the median over the clips
-    double averaging = 0.95;     // decay of the running mean of the logarithms
-    int validate_every = 24;     // iterations
-    bool squares = false;        // the loss is the mean of squares instead of that of distances
+    double gradient_limit = 2;      // of the median over the clips
+    double averaging = 0.95;        // decay of the running mean of the logarithms
+    int validate_every = 24;        // iterations
+    bool masses = false;            // every particle has its own mass, too; their sum stays
+    bool squares = false;           // the loss is the mean of squares instead of that of distances
     std::optional<double> width{};  // distance beyond which outliers count less [m]; absent: none
     std::uint64_t seed = 1;
 };
@@ -87,8 +88,8 @@ std::string_view name_of(GlobalKind kind);
 // and another for captured motion (docs/learning.md).
 struct LearnOptions {
     LearnMethod method = LearnMethod::automatic;
-    // Particles of the surrogate. Absent: the grid of the landmarks if they form one, or a grid with
-    // about as many particles. For captured motion one twice as fine is tried as well.
+    // Particles of the surrogate. Absent: the grid of the landmarks if they form one, or a grid
+    // with about as many particles. For captured motion one twice as fine is tried as well.
     std::optional<Grid> grid{};
     // Absent: all, but those across two cells where the law has quadratic bending.
     std::optional<std::vector<SpringFamily>> families{};
@@ -107,6 +108,9 @@ struct LearnOptions {
     std::optional<int> homogeneous_iterations{};
     std::optional<double> rate{}, start_share{}, width{};
     std::optional<int> smoothing{};
+    // A mass for every particle, in the last step. Absent: for simulated motion, if the law is
+    // absent as well.
+    std::optional<bool> masses{};
     bool squares = false;
     // The published descent (see TrainOptions).
     std::optional<LearnPasses> passes{};
@@ -124,7 +128,7 @@ struct LearnOptions {
     int batch = 32;
     double slow_seconds = 1;
     // Both methods.
-    double validation_share = 0.1;
+    double validation_share = 0.125;
     int validation_rollouts = 16;  // at most
     std::optional<int> validate_every{};
     std::uint64_t seed = 1;
@@ -195,13 +199,15 @@ struct Learned {
 
 // Everything that a descent needs to continue as if it had never stopped, to the last bit.
 struct TrainState {
-    int iteration = 0;  // counted over all passes and rounds
+    int iteration = 0;             // counted over all passes and rounds
     ParameterValues parameters;    // their logarithms in descents on trajectories
     ParameterValues mean, square;  // Adam
     // Of descents on trajectories: Adam for the levels of families, and the running mean.
     ParameterValues level_mean{}, level_square{}, average{};
     double stiffness_scale = 0, damping_scale = 0;  // means at the start, the unit of rates
-    std::optional<double> best_validation;          // [m]; absent before the first finite one
+    // Of descents on trajectories: the lowest error so far, that `best` may exceed a little. [m]
+    double lowest_validation = 0;
+    std::optional<double> best_validation;  // of `best` [m]; absent before the first finite one
     int best_iteration = 0;
     ParameterValues best;
 };
@@ -287,14 +293,15 @@ struct GlobalsFit {
 };
 
 // Fits what the recordings of a capture share, together with levels of stiffness, damping and
-// bending, to whole recordings that a homogeneous network follows from their first frames. Noise may
-// have heavy tails: residuals count like those of a Student distribution. Where the motion says
+// bending, to whole recordings that a homogeneous network follows from their first frames. Noise
+// may have heavy tails: residuals count like those of a Student distribution. Where the motion says
 // little, a number stays near what is stated. docs/learning.md says how. Throws Error if no
 // recording has a free landmark.
 GlobalsFit fit_globals(const Motion& motion, const GlobalsOptions& options,
                        const Progress& progress = {});
 
-// One line for people: "sheet 0.286 +- 0.002 x 0.271 +- 0.002 m instead of 0.3 x 0.3 m as stated; ..."
+// One line for people: "sheet 0.286 +- 0.002 x 0.271 +- 0.002 m instead of 0.3 x 0.3 m as stated;
+// ..."
 std::string describe(const Globals& globals);
 
 // ---- The descent by itself ----
@@ -336,10 +343,10 @@ struct TrainOptions {
     std::optional<double> stiffness_start;  // [N/m], in all ranges, instead of that of `start`
     std::optional<double> damping_start;    // [N s/m], likewise
     std::optional<Cloth> start;             // absent: the best constants are searched for
-    double validation_share = 0.1;
+    double validation_share = 0.125;
     int validation_rollouts = 16;  // at most
-    int validate_every = 8;       // iterations
-    std::optional<int> patience;  // end after this many iterations without a better validation
+    int validate_every = 8;        // iterations
+    std::optional<int> patience;   // end after this many iterations without a better validation
     std::uint64_t seed = 1;
     int threads = 0;
     Device device = Device::automatic;
@@ -380,8 +387,8 @@ void check_train(const TrainOptions& options, const Motion& motion);
 TrainResult train(const Motion& motion, const TrainOptions& options, const TrainState* resume,
                   const TrainHooks& hooks, const Progress& progress = {});
 
-// The best homogeneous network of the published law: one stiffness and one damping per family. It is
-// found by a search over decades and then by a descent on trajectories.
+// The best homogeneous network of the published law: one stiffness and one damping per family. It
+// is found by a search over decades and then by a descent on trajectories.
 Cloth fit_homogeneous(const Motion& motion, const TrainOptions& options,
                       const Progress& progress = {});
 

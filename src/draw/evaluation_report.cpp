@@ -71,6 +71,10 @@ Result report_of(const Evaluation& found)
     result.add("frames", found.frames);
     result.add("motion_rmse", report_of(found.surrogate, found.frame_interval));
     add_parameters(result, found.parameters);
+    if (found.map_correlation) {
+        result.add("map_correlation", *found.map_correlation)
+            .label("correlation of the stiffness map with that of the truth");
+    }
     result.add("baselines", baselines).label("motion RMSE of what needs no learning");
     result.add("times_better", times).label("this cloth is better by a factor of");
     result.add("warnings", warnings_of(found)).data_only();

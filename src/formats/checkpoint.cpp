@@ -23,9 +23,10 @@ struct StoredField {
 };
 
 // In the order of the file.
-constexpr std::array<StoredField<double>, 2> kScalars{{
+constexpr std::array<StoredField<double>, 3> kScalars{{
     {"stiffness_scale", &TrainState::stiffness_scale},
     {"damping_scale", &TrainState::damping_scale},
+    {"lowest_validation", &TrainState::lowest_validation},
 }};
 constexpr double kNoValidation = -1;  // in the file, instead of a best validation
 // With one value for every element.
@@ -35,7 +36,8 @@ constexpr std::array<StoredField<ParameterValues>, 4> kArrays{{
     {"square", &TrainState::square},
     {"best", &TrainState::best},
 }};
-// Of descents on trajectories alone; empty otherwise. Those of levels have a value for every family.
+// Of descents on trajectories alone; empty otherwise. Those of levels have a value for every
+// family.
 constexpr std::array<StoredField<ParameterValues>, 3> kTrajectoryArrays{{
     {"level_mean", &TrainState::level_mean},
     {"level_square", &TrainState::level_square},
@@ -48,8 +50,8 @@ constexpr std::string_view kMagic = "springtime-state";
 constexpr std::uint64_t kCheckpointVersion = 4;
 constexpr std::size_t kWordBytes = 8;
 constexpr std::size_t kHeaderBytes = kMagic.size() + 3 * kWordBytes;
-// Iteration, best iteration, the scalars and the best validation come first; then for every field how
-// many arrays it has, how many values each of them has, and the values.
+// Iteration, best iteration, the scalars and the best validation come first; then for every field
+// how many arrays it has, how many values each of them has, and the values.
 constexpr std::size_t kFixedBytes =
     (3 + kScalars.size() + kArrays.size() + kTrajectoryArrays.size()) * kWordBytes;
 

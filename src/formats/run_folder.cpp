@@ -95,12 +95,9 @@ std::string log_line(const TrainLog& log)
     line["iteration"] = log.iteration;
     line["round"] = log.round;
     line["pass"] = log.pass;
-    line["loss"] = {{"total", log.loss.total},
-                    {"force", log.loss.force},
-                    {"impulse", log.loss.impulse},
-                    {"position", log.loss.position},
-                    {"trajectory", log.loss.trajectory},
-                    {"negativity", log.loss.negativity}};
+    line["loss"] = {{"total", log.loss.total},           {"force", log.loss.force},
+                    {"impulse", log.loss.impulse},       {"position", log.loss.position},
+                    {"trajectory", log.loss.trajectory}, {"negativity", log.loss.negativity}};
     line["gradient_norm"] = log.gradient_norm;
     for (const auto& [kind, low, high] : log.bounds) {
         const json bounds = {{"min", low}, {"max", high}};
@@ -150,9 +147,9 @@ std::optional<TrainLog> parsed_line(std::string_view text)
         log.round = line.at("round").get<int>();
         log.pass = line.at("pass").get<int>();
         const nlohmann::json& loss = line.at("loss");
-        log.loss = {number_in(loss.at("force")), number_in(loss.at("impulse")),
+        log.loss = {number_in(loss.at("force")),    number_in(loss.at("impulse")),
                     number_in(loss.at("position")), number_in(loss.at("negativity")),
-                    number_in(loss.at("total")), number_in(loss.at("trajectory"))};
+                    number_in(loss.at("total")),    number_in(loss.at("trajectory"))};
         log.gradient_norm = number_in(line.at("gradient_norm"));
         log.bounds = bounds_in(line);
         const nlohmann::json& error = line.at("validation_rmse");

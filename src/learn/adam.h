@@ -6,8 +6,9 @@
 
 namespace springtime {
 
-// Adam (Kingma and Ba 2015) with its usual decays, unless another is given for squares; the number added to the root is smaller than
-// usual, because gradients of small cloths are. `step` counts from 1 since the moments were zero.
+// Adam (Kingma and Ba 2015) with its usual decays, unless another is given for squares; the number
+// added to the root is smaller than usual, because gradients of small cloths are. `step` counts
+// from 1 since the moments were zero.
 inline void adam_step(std::span<double> parameters, std::span<const double> gradient,
                       std::span<double> mean, std::span<double> square, double rate, int step,
                       double square_decay = 0.999)

@@ -225,8 +225,7 @@ void CaptureRun::add_gradient(const GlobalModel& model, const std::vector<double
         for (std::size_t lane = 0; lane < count; ++lane) {
             if (f >= frames_of(first + lane)) continue;
             for (std::size_t i = 0; i < 3 * landmarks; ++i) {
-                adjoint[i * width + lane] =
-                    Real(by_position[first + lane][3 * landmarks * f + i]);
+                adjoint[i * width + lane] = Real(by_position[first + lane][3 * landmarks * f + i]);
             }
         }
         map.add_adjoint(adjoint.data(), width, tape->position_adjoint().data());

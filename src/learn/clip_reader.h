@@ -19,9 +19,10 @@ struct FrameWindow {
 // none where states are stored.
 FrameWindow window_around(const Motion& motion, const Clip& clip, std::size_t intervals);
 
-// Clips as the published losses want them: resampled to the surrogate, with accelerations. Where positions
-// are all there is, or landmarks are missing, the first frame becomes the estimated start, and
-// velocities are there in the first frame and the last; what no frame shows stays missing.
+// Clips as the published losses want them: resampled to the surrogate, with accelerations. Where
+// positions are all there is, or landmarks are missing, the first frame becomes the estimated
+// start, and velocities are there in the first frame and the last; what no frame shows stays
+// missing.
 class ClipReader {
   public:
     // Starts of captured motion are calmed when the surrogate is given.

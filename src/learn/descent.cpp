@@ -49,12 +49,16 @@ std::vector<ParameterBounds> range_of(const std::vector<Parameter>& parameters,
                                       const ParameterValues& values)
 {
     std::vector<ParameterBounds> bounds;
-    for (std::size_t k = 0; k < values.size(); ++k) {
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
         const auto [low, high] = std::minmax_element(values[k].begin(), values[k].end());
         bounds.push_back({parameters[k].kind, *low, *high});
     }
     return bounds;
 }
+
+// Some sixteen chaotic rollouts tell errors apart to about this factor. Within it, the later
+// iteration is taken: the rate falls, and what it averages over is steadier.
+constexpr double kHardlyWorse = 1.05;
 
 // The step that the bounds of parameters are made for. Where steps are cut as needed, descents may
 // come to need four times as many as the start.
@@ -75,7 +79,7 @@ class Descent {
           start_(start),
           options_(options),
           first_iteration_(first_iteration),
-          logs_(start, shortest_step(set, start)),
+          logs_(start, shortest_step(set, start), options.masses),
           gradient_(set.gradient_of(start)),
           loss_(set.trajectory_loss(options))
     {
@@ -118,7 +122,8 @@ void Descent::begin()
 
 void Descent::go_on(const TrainState& state)
 {
-    const ParameterValues expected = parameters_of(start_);
+    const ParameterValues expected =
+        options_.masses ? values_with_masses(start_) : parameters_of(start_);
     const auto fits = [&](const ParameterValues& all) {
         return std::equal(all.begin(), all.end(), expected.begin(), expected.end(),
                           [](const auto& a, const auto& b) { return a.size() == b.size(); });
@@ -218,8 +223,10 @@ void Descent::validate(TrainLog& log)
     const ParameterValues values = exponentials(state_.average);
     const double error = set_.validation_error(gradient_, values).mean;
     log.validation_rmse = error;
-    const bool better = !state_.best_validation || error < *state_.best_validation;
-    if (!std::isfinite(error) || !better) return;
+    if (!std::isfinite(error)) return;
+    const bool first = !state_.best_validation;
+    if (first || error < state_.lowest_validation) state_.lowest_validation = error;
+    if (!first && error > kHardlyWorse * state_.lowest_validation) return;
     state_.best_validation = error;
     state_.best_iteration = state_.iteration;
     state_.best = values;
@@ -246,7 +253,7 @@ TrainResult Descent::run(const TrainState* resume, const TrainHooks& hooks,
     }
     result.cloth = start_;
     result.cloth.errors.reset();  // those of a start are not its own
-    set_parameters(result.cloth, state_.best);
+    set_values(result.cloth, state_.best);
     result.validation_rmse = state_.best_validation.value_or(std::nan(""));
     result.state = state_;
     return result;

@@ -80,8 +80,8 @@ GlobalModel::GlobalModel(const Motion& motion, const GlobalsOptions& options)
             }
         }
     }
-    for (const char* level : {"stiffness", "diagonal stiffness", "damping", "isotropic damping",
-                              "bend stiffness"}) {
+    for (const char* level :
+         {"stiffness", "diagonal stiffness", "damping", "isotropic damping", "bend stiffness"}) {
         add({level, 0, kLevelSpread, 0.05, 1});
     }
 }

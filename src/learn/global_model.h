@@ -26,7 +26,8 @@ class GlobalModel {
     bool can_steady() const { return can_steady_; }
 
     // `errors` are standard errors of the unknowns, or empty.
-    Globals globals(const std::vector<double>& values, const std::vector<double>& errors = {}) const;
+    Globals globals(const std::vector<double>& values,
+                    const std::vector<double>& errors = {}) const;
     // A homogeneous network of the full law for the motion with these globals.
     Cloth cloth(const std::vector<double>& values) const;
 

@@ -154,11 +154,12 @@ void BatchGradient::follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tape
         for (std::size_t i = begin; i < end; ++i) {
             lanes.push_back(&trajectories[i]);
             if (!with_gradient) continue;
-            results[i].gradient = ParameterGradient(surrogate_).kinds;
+            results[i].gradient = parameters;  // arrays of the same sizes
+            for (auto& kind : results[i].gradient) std::fill(kind.begin(), kind.end(), 0.0);
             gradients.push_back(&results[i].gradient);
         }
-        const auto found = springtime::follow<Real>(tape, map, lanes, loss, stride_ * taped_substeps_,
-                                                    speed_limit, gradients);
+        const auto found = springtime::follow<Real>(
+            tape, map, lanes, loss, stride_ * taped_substeps_, speed_limit, gradients);
         for (std::size_t i = begin; i < end; ++i) results[i].result = found[i - begin];
     });
 }

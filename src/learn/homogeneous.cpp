@@ -112,8 +112,8 @@ DescentOptions homogeneous_descent(const MotionHeader&, std::uint64_t seed)
 Cloth fit_homogeneous(const TrainingSet& set, const DescentOptions& descent,
                       const Progress& progress)
 {
-    const std::string name = fmt::format("homogeneous fit, {} x {}", set.options.grid.rows,
-                                         set.options.grid.cols);
+    const std::string name =
+        fmt::format("homogeneous fit, {} x {}", set.options.grid.rows, set.options.grid.cols);
     const Cloth start = homogeneous_start(set, Stage(progress, name));
     return descend(set, start, descent, 0, nullptr, {}, progress, name).cloth;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "learn/adam.h"
 
@@ -30,6 +31,9 @@ std::vector<int> particles_of(const Cloth& cloth, Element element, std::size_t i
     const auto& ends = cloth.springs.ends[index];
     return {ends.begin(), ends.end()};
 }
+
+// How far a learned mass may lie from the given one.
+constexpr double kMassFactor = 3;
 
 double lightest(const Cloth& cloth, const std::vector<int>& particles)
 {
@@ -64,6 +68,19 @@ ElementNeighbours neighbours_of(const Cloth& cloth, Element element)
     return result;
 }
 
+ElementNeighbours particle_neighbours(const Cloth& cloth)
+{
+    ElementNeighbours result;
+    const std::size_t count = cloth.particle_count();
+    const std::size_t cols = cloth.grid ? std::size_t(cloth.grid->cols) : count;
+    for (std::size_t p = 0; p < count; ++p) {
+        const std::size_t col = p % cols;
+        result.along_rows.push_back({col > 0 ? p - 1 : p, col + 1 < cols ? p + 1 : p});
+        result.along_columns.push_back({p >= cols ? p - cols : p, p + cols < count ? p + cols : p});
+    }
+    return result;
+}
+
 // [1 2 1]/4 along the rows and along the columns.
 void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
 {
@@ -78,7 +95,8 @@ void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
 
 }  // namespace
 
-LogParameters::LogParameters(const Cloth& cloth, double dt) : parameters_(learned_parameters(cloth))
+LogParameters::LogParameters(const Cloth& cloth, double dt, bool masses)
+    : parameters_(learned_parameters(cloth)), masses_(masses)
 {
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         if (cloth.springs.family[s] == SpringFamily::structural) straight_.push_back(s);
@@ -88,10 +106,20 @@ LogParameters::LogParameters(const Cloth& cloth, double dt) : parameters_(learne
         neighbours_.push_back(neighbours_of(cloth, parameter.kind->element));
         const std::size_t count = element_count(cloth, parameter.kind->element);
         std::vector<double>& bounds = bounds_.emplace_back(count);
+        lowest_.emplace_back(count, -HUGE_VAL);
         for (std::size_t e = 0; e < count; ++e) {
             const double mass = lightest(cloth, particles_of(cloth, parameter.kind->element, e));
             bounds[e] = std::log(largest(parameter, dt) * mass);
         }
+    }
+    if (!masses) return;
+    families_.emplace_back();
+    neighbours_.push_back(particle_neighbours(cloth));
+    lowest_.emplace_back();
+    bounds_.emplace_back();
+    for (const double mass : cloth.mass) {
+        lowest_.back().push_back(std::log(mass / kMassFactor));
+        bounds_.back().push_back(std::log(mass * kMassFactor));
     }
 }
 
@@ -104,6 +132,12 @@ TrainState LogParameters::start_from(const Cloth& cloth) const
         cut_off(k, state.parameters[k]);
         state.mean.emplace_back(bounds_[k].size());
         state.level_mean.emplace_back(families_[k].size());
+    }
+    if (masses_) {
+        std::vector<double>& logs = state.parameters.emplace_back();
+        for (const double mass : cloth.mass) logs.push_back(std::log(mass));
+        state.mean.emplace_back(logs.size());
+        state.level_mean.emplace_back();
     }
     state.average = state.parameters;
     state.best = exponentials(state.parameters);
@@ -137,20 +171,18 @@ void LogParameters::descend(TrainState& state, ParameterValues gradient,
 {
     if (options.lean) tie(gradient);
     constexpr double kSquareDecay = 0.97;  // horizons grow and gradients with them: forget quickly
-    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    for (std::size_t k = 0; k < state.parameters.size(); ++k) {
         std::vector<double>& logs = state.parameters[k];
         std::vector<double> level(families_[k].size()), level_gradient(families_[k].size());
         for (std::size_t f = 0; f < families_[k].size(); ++f) {
             for (const std::size_t e : families_[k][f].members) level_gradient[f] += gradient[k][e];
         }
         adam_step(level, level_gradient, state.level_mean[k], state.level_square[k],
-                  options.level_rate * rate, step,
-                  kSquareDecay);
+                  options.level_rate * rate, step, kSquareDecay);
         if (options.deviate) {
             std::vector<double> smoothed = gradient[k];
             for (int pass = 0; pass < options.smoothing; ++pass) smooth(smoothed, neighbours_[k]);
-            adam_step(logs, smoothed, state.mean[k], state.square[k], rate, step,
-                      kSquareDecay);
+            adam_step(logs, smoothed, state.mean[k], state.square[k], rate, step, kSquareDecay);
         }
         for (std::size_t f = 0; f < families_[k].size(); ++f) {
             for (const std::size_t e : families_[k][f].members) logs[e] += level[f];
@@ -163,7 +195,7 @@ void LogParameters::descend(TrainState& state, ParameterValues gradient,
 void LogParameters::cut_off(std::size_t parameter, std::vector<double>& logs) const
 {
     for (std::size_t e = 0; e < logs.size(); ++e) {
-        logs[e] = std::min(logs[e], bounds_[parameter][e]);
+        logs[e] = std::clamp(logs[e], lowest_[parameter][e], bounds_[parameter][e]);
     }
 }
 
@@ -173,6 +205,27 @@ ParameterValues exponentials(ParameterValues logs)
         for (double& value : kind) value = value > kLogOfZero / 2 ? std::exp(value) : 0;
     }
     return logs;
+}
+
+ParameterValues values_with_masses(const Cloth& cloth)
+{
+    ParameterValues values = parameters_of(cloth);
+    values.push_back(cloth.mass);
+    return values;
+}
+
+void set_values(Cloth& cloth, ParameterValues values)
+{
+    if (values.size() > learned_parameters(cloth).size()) {
+        const double learned = std::accumulate(values.back().begin(), values.back().end(), 0.0);
+        const double given = std::accumulate(cloth.mass.begin(), cloth.mass.end(), 0.0);
+        for (std::vector<double>& kind : values) {
+            for (double& value : kind) value *= given / learned;
+        }
+        cloth.mass = std::move(values.back());
+        values.pop_back();
+    }
+    set_parameters(cloth, values);
 }
 
 void to_logarithms(ParameterValues& gradient, const ParameterValues& values)

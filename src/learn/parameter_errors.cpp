@@ -63,12 +63,13 @@ std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& tr
             "motion alone");
     }
     check_same_springs(cloth.springs, truth.springs);
-    const std::size_t ours = cloth.bends.bend_count(), theirs = truth.bends.bend_count();
-    if (ours > 0 && theirs > 0 && cloth.bends.particles != truth.bends.particles) {
+    const std::size_t our_bends = cloth.bends.bend_count();
+    const std::size_t their_bends = truth.bends.bend_count();
+    if (our_bends > 0 && their_bends > 0 && cloth.bends.particles != truth.bends.particles) {
         throw Error(
             "the cloth has {} bends, but the truth has {}, or they join other particles; compare "
             "cloths of one grid",
-            ours, theirs);
+            our_bends, their_bends);
     }
     std::vector<ParameterError> errors;
     for (const Parameter& found : learned_parameters(cloth)) {

@@ -164,10 +164,11 @@ void check_learn(const LearnOptions& options, const Motion& motion)
         {"negative_weight", !options.negative_weight.empty()}};
     for (const auto& [field, given] : of_another) {
         if (!given) continue;
-        throw Error(Field{field},
-                    "learn: {} belongs to the descent as published; add `method` gradient, or leave "
-                    "it out",
-                    field);
+        throw Error(
+            Field{field},
+            "learn: {} belongs to the descent as published; add `method` gradient, or leave "
+            "it out",
+            field);
     }
 }
 
@@ -176,8 +177,8 @@ TrainOptions train_options(const LearnOptions& options, const Motion& motion)
     const bool captured = motion.header.captured;
     TrainOptions train;
     const Grid grid = options.grid.value_or(fitting_grid(motion.header));
-    train.grid = grid_options(
-        grid, options.families.value_or(std::vector(kSpringFamilies.begin(), kSpringFamilies.end())));
+    train.grid = grid_options(grid, options.families.value_or(std::vector(kSpringFamilies.begin(),
+                                                                          kSpringFamilies.end())));
     train.law = options.law.value_or(SpringLaw{});
     train.passes = passes_of(options, captured);
     train.rounds = options.rounds.value_or(captured ? 1 : 4);

@@ -13,8 +13,8 @@ namespace springtime {
 // some can be left out for validation. It reads through `motion`.
 Motion learning_motion(const Motion& motion);
 
-// Throws Error where options ask for what their method does not do or are out of range, or the motion
-// is not one to learn from.
+// Throws Error where options ask for what their method does not do or are out of range, or the
+// motion is not one to learn from.
 void check_learn(const LearnOptions& options, const Motion& motion);
 
 // Of the motion to learn from: clips of the default length become as short as its rollouts where

@@ -101,23 +101,25 @@ void Recipe::fit_globals_first()
 {
     if (!asks_for_globals()) return;
     const auto begin = Clock::now();
-    as_stated_ = LearnStep{"homogeneous, published law, as stated",
-                           fit_homogeneous(training_set(),
-                                           homogeneous_descent(motion_.header, options_.seed),
-                                           progress_),
-                           {}, 0};
+    as_stated_ =
+        LearnStep{"homogeneous, published law, as stated",
+                  fit_homogeneous(training_set(),
+                                  homogeneous_descent(motion_.header, options_.seed), progress_),
+                  {},
+                  0};
     as_stated_->error = training_set().validation_error(as_stated_->cloth);
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (state_.homogeneous) {
         globals_ = state_.homogeneous->globals;  // an earlier run has fitted them
     } else {
         const bool whole = motion_.rollout_count() == given_.rollout_count();
-        const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
-        globals_ = fit_globals(seen,
-                               {options_.fixed_globals, train_.grid, options_.threads,
-                                options_.device},
-                               progress_)
-                       .globals;
+        const Motion seen =
+            whole ? select_rollouts(motion_, training_set().split.training) : given_;
+        globals_ =
+            fit_globals(seen,
+                        {options_.fixed_globals, train_.grid, options_.threads, options_.device},
+                        progress_)
+                .globals;
     }
     if (globals_) use_globals();
 }
@@ -135,7 +137,8 @@ void Recipe::use_globals()
     std::string text = describe(*globals_);
     if (!(error < as_stated_->error.mean)) {
         text = fmt::format(
-            "everything stays as stated, because a homogeneous network follows the validation motion "
+            "everything stays as stated, because a homogeneous network follows the validation "
+            "motion "
             "to {:.3g} m with and to {:.3g} m without this: {}",
             error, as_stated_->error.mean, text);
         set_.reset();
@@ -186,8 +189,8 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth = fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed),
-                                      progress_);
+        Cloth cloth =
+            fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed), progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
@@ -226,8 +229,8 @@ bool Recipe::asks_for_solving() const
            options_.instruments != Instruments::automatic;
 }
 
-// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at all:
-// the forces of a finite-element cloth are not those of springs, whatever these are.
+// Solving takes long for many rollouts. Some of them tell whether springs explain the motion at
+// all: the forces of a finite-element cloth are not those of springs, whatever these are.
 bool Recipe::springs_may_explain()
 {
     constexpr std::size_t kFew = 16;
@@ -235,8 +238,7 @@ bool Recipe::springs_may_explain()
     const std::vector<std::size_t>& training = training_set().split.training;
     if (state_.linear || asks_for_solving() || training.size() <= 2 * kFew) return true;
     const Motion few = select_rollouts(motion_, {training.begin(), training.begin() + kFew});
-    const Identification found =
-        identify(few, identify_options(options_, train_.grid), progress_);
+    const Identification found = identify(few, identify_options(options_, train_.grid), progress_);
     const double error = training_set().validation_error(found.cloth).mean;
     if (error <= kFarBetter * trivial().best()) return true;
     learned_.summary += fmt::format(
@@ -284,10 +286,11 @@ const TrivialErrors& Recipe::trivial()
 
 // A source that is itself such a network is recovered, and nothing is left to learn. Where noise is
 // large the floor means little, so the answer must also be far better than what needs no model.
+// Real cloth is no such network.
 bool Recipe::linear_answer_is_exact()
 {
     constexpr double kFarBetter = 0.5;
-    if (!learned_.linear) return false;
+    if (!learned_.linear || motion_.header.captured) return false;
     double seconds = 0;
     for (const Trajectory& whole : training_set().validation) {
         seconds = std::max(seconds, double(whole.frame_count) * motion_.header.frame_interval());
@@ -327,7 +330,7 @@ TrainHooks Recipe::storing_hooks(std::optional<TrainState>& last, const Cloth& l
         if (now.iteration % kKeepEvery == 0) store_.keep_descent(now);
         if (now.best_iteration != now.iteration) return;
         Cloth best = like;  // whatever happens, the best so far is there
-        set_parameters(best, now.best);
+        set_values(best, now.best);
         store_.keep_best(best);
     };
     return hooks;
@@ -364,13 +367,11 @@ void Recipe::descend_as_published()
 Cloth Recipe::start_of(const StepPlan& plan) const
 {
     const LearnStep& before = learned_.steps.back();
-    if (plan.descent.deviate && learned_.linear_rmse &&
-        *learned_.linear_rmse < before.error.mean) {
+    if (plan.descent.deviate && learned_.linear_rmse && *learned_.linear_rmse < before.error.mean) {
         return with_law(learned_.linear->cloth, plan.law, plan.descent.lean,
                         options_.families.has_value());
     }
-    return with_law(before.cloth, plan.law, plan.descent.lean,
-                        options_.families.has_value());
+    return with_law(before.cloth, plan.law, plan.descent.lean, options_.families.has_value());
 }
 
 void Recipe::run_step(const StepPlan& plan, int first_iteration)

@@ -9,8 +9,8 @@ namespace springtime {
 namespace {
 
 // What the parameters of a richer law begin with, of the mean stiffness or damping of structural
-// springs. Found on the finite-element benchmark; from ten times as much a short descent does not come
-// back.
+// springs. Found on the finite-element benchmark; from ten times as much a short descent does not
+// come back.
 constexpr double kIsotropicStart = 0.3, kBendStart = 3e-4, kBendDampingStart = 0.02;
 
 // Takes the springs of a family away.
@@ -73,8 +73,8 @@ double difference_error(const ValidationError& a, const ValidationError& b)
 TrivialErrors trivial_errors(const TrainingSet& set)
 {
     const auto begin = set.split.validation.begin();
-    return trivial_errors(select_rollouts(
-        set.motion, {begin, begin + std::ptrdiff_t(set.validation.size())}));
+    return trivial_errors(
+        select_rollouts(set.motion, {begin, begin + std::ptrdiff_t(set.validation.size())}));
 }
 
 std::optional<std::size_t> simplest_good(const std::vector<ValidationError>& errors)
@@ -115,6 +115,7 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     detailed.batch = options.batch;
     detailed.smoothing = options.smoothing.value_or(detailed.smoothing);
     detailed.validate_every = options.validate_every.value_or(DescentOptions{}.validate_every);
+    detailed.masses = options.masses.value_or(lean && !header.captured);
     detailed.seed = options.seed + 1;
     std::vector<StepPlan> steps{{"homogeneous, published law", published, homogeneous}};
     homogeneous.lean = detailed.lean = lean;
@@ -126,9 +127,11 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
 Cloth with_law(Cloth cloth, const SpringLaw& law, bool lean, bool keep_families)
 {
     const std::vector<Parameter> parameters = learned_parameters(cloth);
-    const bool published = std::all_of(parameters.begin(), parameters.end(), [](const Parameter& p) {
-        return p.kind->element == Element::spring && p.kind->presence == ParameterPresence::always;
-    });
+    const bool published =
+        std::all_of(parameters.begin(), parameters.end(), [](const Parameter& p) {
+            return p.kind->element == Element::spring &&
+                   p.kind->presence == ParameterPresence::always;
+        });
     if (!published) return cloth;
     cloth.errors.reset();
     const double stiffness = family_mean(cloth, cloth.springs.stiffness);

@@ -61,9 +61,9 @@ bool same_law(const Cloth& a, const Cloth& b)
 double scale_of(const Parameter& parameter, const TrainState& state)
 {
     // Bending is weak: a sheet with k = 300 N/m has kappa = D/h^2 of some 0.3 N/m.
-    constexpr double kBendShare = 0.01;
+    constexpr double kBendOfSpring = 0.01;
     const double scale = parameter.is_damping() ? state.damping_scale : state.stiffness_scale;
-    return parameter.kind->element == Element::bend ? kBendShare * scale : scale;
+    return parameter.kind->element == Element::bend ? kBendOfSpring * scale : scale;
 }
 
 TrainState start_state(const Cloth& start, bool logarithmic)

@@ -81,8 +81,9 @@ ValidationError TrainingSet::validation_error(BatchGradient& gradient,
 ValidationError TrainingSet::validation_error(const Cloth& cloth) const
 {
     if (cloth.particle_count() != surrogate.particle_count()) {
-        throw Error("validation: a cloth of {} particles, but the grid has {}; give one of that grid",
-                    cloth.particle_count(), surrogate.particle_count());
+        throw Error(
+            "validation: a cloth of {} particles, but the grid has {}; give one of that grid",
+            cloth.particle_count(), surrogate.particle_count());
     }
     BatchGradient gradient = gradient_of(cloth);
     return validation_error(gradient, parameters_of(cloth));

@@ -24,8 +24,8 @@ struct TrainingSet {
     std::vector<Trajectory> whole_rollouts(const std::vector<std::size_t>& rollouts,
                                            std::size_t count) const;
 
-    // What descents minimise. Errors below a thousandth of the diagonal of the sheet are rounding and
-    // chaos (0.02 m of a sheet of 15.5 m).
+    // What descents minimise. Errors below a thousandth of the diagonal of the sheet are rounding
+    // and chaos (0.02 m of a sheet of 15.5 m).
     TrajectoryLoss trajectory_loss(const DescentOptions& descent) const;
 
     // Runs clips of a cloth with the surrogate's springs, whatever law they follow.

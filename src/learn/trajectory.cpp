@@ -201,7 +201,8 @@ class FollowRun {
             const Vec3d d = difference(f, lane, l);
             const double by = scale / double(result.frames) * bent_slope(dot(d, d));
             Real* to = &back_[3 * l * lanes_ + lane];
-            for (int axis = 0; axis < 3; ++axis) to[std::size_t(axis) * lanes_] = Real(by * d[axis]);
+            for (int axis = 0; axis < 3; ++axis)
+                to[std::size_t(axis) * lanes_] = Real(by * d[axis]);
         }
     }
 

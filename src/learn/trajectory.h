@@ -26,9 +26,9 @@ struct Trajectory {
     }
 };
 
-// Reads trajectories out of a motion. Where velocities are not stored, or landmarks are missing, the
-// start is estimated from the frames around it, and projected onto the rest lengths of the surrogate
-// if the motion was captured.
+// Reads trajectories out of a motion. Where velocities are not stored, or landmarks are missing,
+// the start is estimated from the frames around it, and projected onto the rest lengths of the
+// surrogate if the motion was captured.
 class TrajectoryReader {
   public:
     // All three must outlive the reader.
@@ -57,26 +57,27 @@ struct ClipDraw {
                             std::size_t intervals, int iteration) const;
 };
 
-// How far a cloth is from a trajectory. The error of a frame is the root mean square of the distance
-// over the landmarks that are free and seen,
+// How far a cloth is from a trajectory. The error of a frame is the root mean square of the
+// distance over the landmarks that are free and seen,
 //   r = sqrt(1/n sum h(|x - x^|^2)),  h(s) = 2 w^2 (sqrt(1 + s/w^2) - 1),
 // which is the plain one for an infinite width w; beyond a finite width h grows like the distance
 // instead of its square, so that outliers count less. The loss is the mean over the frames of r, or
-// of its square. Below the floor r counts like r^2, so that the gradient of an error that is rounding
-// or noise vanishes.
+// of its square. Below the floor r counts like r^2, so that the gradient of an error that is
+// rounding or noise vanishes.
 struct TrajectoryLoss {
     double floor = 0;                                        // [m]
     double width = std::numeric_limits<double>::infinity();  // [m]
     bool squares = false;
 
     double of(double frame_error) const;
-    // Derivative of of() by its argument, over the argument: what the adjoint of a frame is scaled by.
+    // Derivative of of() by its argument, over the argument: what the adjoint of a frame is scaled
+    // by.
     double slope(double frame_error) const;
 };
 
 struct TrajectoryResult {
     double loss = 0;
-    double error = 0;      // mean over the frames of the plain root mean square; NaN: it blew up [m]
+    double error = 0;  // mean over the frames of the plain root mean square; NaN: it blew up [m]
     std::size_t frames = 0;  // that show any landmark
 };
 

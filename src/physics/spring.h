@@ -28,16 +28,24 @@ SPRINGTIME_HD inline T spring_energy(const Vec3<T>& d, const T& rest_length, con
     return T(0.5f) * stiffness * stretch * stretch;
 }
 
-// Force on a [N]: f = [k (l - L)/l + b (v.d)/l^2] d, with v = v_b - v_a; b feels the opposite.
-// The first term is minus the energy gradient, the second a dashpot along the spring.
+// Force on a [N]: f = p d, with the pull p = k (l - L)/l + b (v.d)/l^2 [N/m] and v = v_b - v_a; b
+// feels the opposite. The first term is minus the energy gradient, the second a dashpot along the
+// spring.
 template <class T>
-SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
-                                          const T& stiffness, const T& damping)
+SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                   const T& stiffness, const T& damping)
 {
     const T inverse_length = inverse_length_of(d);
     const T elastic = stiffness * (T(1.0f) - rest_length * inverse_length);
     const T viscous = damping * dot(v, d) * inverse_length * inverse_length;
-    return (elastic + viscous) * d;
+    return elastic + viscous;
+}
+
+template <class T>
+SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                          const T& stiffness, const T& damping)
+{
+    return spring_pull(d, v, rest_length, stiffness, damping) * d;
 }
 
 // What a spring hands back when the adjoint of its force f is s: the gradient of s.f by
@@ -102,11 +110,12 @@ template <class T>
 struct CompressionLaw {
     T stiffness, isotropic_damping;
 
-    // The stiffness of a spring that has this ratio of L to l.
-    SPRINGTIME_HD T chosen(const T& ratio, const T& in_tension) const
+    // Of a spring along d.
+    SPRINGTIME_HD auto compressed(const Vec3<T>& d, const T& rest_length) const
     {
-        return choose(T(1.0f) < ratio, stiffness, in_tension);
+        return T(1.0f) - rest_length * inverse_length_of(d) < T(0.0f);
     }
+    SPRINGTIME_HD const T& isotropic() const { return isotropic_damping; }
 };
 
 // How much of a stretch l - L lies between two others, counted from rest. [m]
@@ -138,19 +147,19 @@ SPRINGTIME_HD inline T spring_energy(const Vec3<T>& d, const T& rest_length, con
     return energy;
 }
 
-// Force on a [N]: that of one stiffness, plus [sum_j (k_j - k) w_j / l] d + c v. The dashpot c
-// works against all relative velocity, so it keeps momentum but slows a spring that turns: angular
-// momentum is lost.
+// Force on a [N]: p d + c v, where the pull is that of one stiffness plus sum_j (k_j - k) w_j / l.
+// The dashpot c works against all relative velocity, so it keeps momentum but slows a spring that
+// turns: angular momentum is lost.
 template <class T>
-SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
-                                          const T& stiffness, const T& damping, const NoLaw&)
+SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                   const T& stiffness, const T& damping, const NoLaw&)
 {
-    return spring_force(d, v, rest_length, stiffness, damping);
+    return spring_pull(d, v, rest_length, stiffness, damping);
 }
 
 template <class T, class Law>
-SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
-                                          const T& stiffness, const T& damping, const Law& law)
+SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                   const T& stiffness, const T& damping, const Law& law)
 {
     using std::max;
     using std::sqrt;
@@ -162,18 +171,30 @@ SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, co
         const SpringRange<T> range = law.range(j);
         more = more + (range.stiffness - stiffness) * stretch_within(stretch, range.from, range.to);
     }
-    return spring_force(d, v, rest_length, stiffness, damping) + more * inverse_length * d +
-           law.isotropic() * v;
+    return spring_pull(d, v, rest_length, stiffness, damping) + more * inverse_length;
+}
+
+template <class T>
+SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                   const T& stiffness, const T& damping,
+                                   const CompressionLaw<T>& law)
+{
+    const T chosen = choose(law.compressed(d, rest_length), law.stiffness, stiffness);
+    return spring_pull(d, v, rest_length, chosen, damping);
 }
 
 template <class T>
 SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
-                                          const T& stiffness, const T& damping,
-                                          const CompressionLaw<T>& law)
+                                          const T& stiffness, const T& damping, const NoLaw&)
 {
-    const T ratio = rest_length * inverse_length_of(d);
-    return spring_force(d, v, rest_length, law.chosen(ratio, stiffness), damping) +
-           law.isotropic_damping * v;
+    return spring_force(d, v, rest_length, stiffness, damping);
+}
+
+template <class T, class Law>
+SPRINGTIME_HD inline Vec3<T> spring_force(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                          const T& stiffness, const T& damping, const Law& law)
+{
+    return law.isotropic() * v + spring_pull(d, v, rest_length, stiffness, damping, law) * d;
 }
 
 // The adjoint likewise. With g = sum_j (k_j - k) w_j / l and S' the sum of k_j - k over the ranges
@@ -226,10 +247,10 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
                                                      const T& damping, const CompressionLaw<T>& law,
                                                      const Vec3<T>& s, const Add& add)
 {
-    const T ratio = rest_length * inverse_length_of(d);
-    SpringAdjoint<T> back =
-        spring_adjoint(d, v, rest_length, law.chosen(ratio, stiffness), damping, s);
-    const T in_compression = choose(T(1.0f) < ratio, back.stiffness, T(0.0f));
+    const auto compressed = law.compressed(d, rest_length);
+    const T chosen = choose(compressed, law.stiffness, stiffness);
+    SpringAdjoint<T> back = spring_adjoint(d, v, rest_length, chosen, damping, s);
+    const T in_compression = choose(compressed, back.stiffness, T(0.0f));
     add(0, in_compression);
     add(1, dot(s, v));
     back.v += law.isotropic_damping * s;

@@ -14,11 +14,13 @@ namespace springtime {
 template <class Real>
 class StretchTape : public Tape<Real> {
   public:
-    StretchTape(std::size_t particles, int lanes, double dt, const TapeOptions& options)
+    StretchTape(std::size_t particles, int lanes, const SimulationOptions& simulation,
+                const TapeOptions& options)
         : particles_(particles),
           lanes_(lanes),
           numbers_(particles * 3 * lanes),
-          dt_(dt),
+          dt_(simulation.dt),
+          environment_(simulation.environment),
           options_(options),
           starts_(lanes),
           mobility_(particles * lanes, Real(0)),
@@ -79,6 +81,7 @@ class StretchTape : public Tape<Real> {
     void begin_back() override
     {
         std::fill(adjoint_.begin(), adjoint_.end(), Real(0));
+        std::fill(mass_gradient_.begin(), mass_gradient_.end(), 0.0);
         clear_gradient();
     }
 
@@ -97,6 +100,7 @@ class StretchTape : public Tape<Real> {
             if (present_ == first_) run_again(first_ - stretch_);
             --present_;
             step_adjoint(now(), now() + numbers_);
+            if (!mass_gradient_.empty()) add_mass_gradient(now() + numbers_, now() + 3 * numbers_);
         }
     }
 
@@ -109,6 +113,17 @@ class StretchTape : public Tape<Real> {
     virtual void acceleration_adjoint(const Real* position, const Real* velocity,
                                       const Real* adjoint) = 0;
     virtual void clear_gradient() = 0;
+    // Adjoint of the forces on the particles, as step_adjoint() left it.
+    virtual const Real* adjoint_of_force() const = 0;
+
+    void learn_masses(bool learned) { mass_gradient_.assign(learned ? particles_ * lanes_ : 0, 0); }
+    // Adds the gradient by the masses of lanes from `begin` to `end`.
+    void add_mass_sums(std::vector<double>& gradient, int begin, int end) const
+    {
+        for (std::size_t p = 0; p < particles_; ++p) {
+            for (int lane = begin; lane < end; ++lane) gradient[p] += mass_gradient_[p * lanes_ + lane];
+        }
+    }
 
     const Real* mobility() const { return mobility_.data(); }
     Real* adjoint_of_position() { return adjoint_.data(); }
@@ -132,6 +147,29 @@ class StretchTape : public Tape<Real> {
             const std::size_t i = (particle * 3 + axis) * lanes_ + lane;
             state[i] = Real(position[axis]);
             state[numbers_ + i] = Real(velocity[axis]);
+        }
+    }
+
+    // The force f of the elements accelerates by f/m = (v' - v)/dt - g, with g the acceleration that
+    // does not depend on mass. The adjoint of f is s/m for an adjoint s of the acceleration, so the
+    // gradient by m, -s.f/m^2, is minus its product with f/m.
+    void add_mass_gradient(const Real* before, const Real* after)
+    {
+        const Real* force = adjoint_of_force();
+        const Real rate = Real(1 / dt_), drag = Real(environment_.drag);
+        for (std::size_t p = 0; p < particles_; ++p) {
+            double* sums = &mass_gradient_[p * lanes_];
+            for (int axis = 0; axis < 3; ++axis) {
+                const Real gravity = Real(environment_.gravity[axis]);
+                const Real wind = Real(environment_.wind[axis]);
+                const std::size_t row = (3 * p + axis) * lanes_;
+                for (int lane = 0; lane < lanes_; ++lane) {
+                    const Real v = before[row + lane];
+                    const Real by_force =
+                        (after[row + lane] - v) * rate - gravity - drag * (wind - v);
+                    sums[lane] -= double(force[row + lane] * by_force);
+                }
+            }
         }
     }
 
@@ -161,12 +199,14 @@ class StretchTape : public Tape<Real> {
     int lanes_;
     std::size_t numbers_;  // in an array of [particle][xyz][lane]
     double dt_;
+    Environment environment_;
     TapeOptions options_;
     std::vector<LaneStart> starts_;
     AlignedVector<Real> mobility_;
     AlignedVector<Real> states_;             // of the present stretch
     std::vector<AlignedVector<Real>> kept_;  // the first state of every stretch
     AlignedVector<Real> adjoint_, acceleration_;
+    AlignedVector<double> mass_gradient_;  // [particle][lane]; empty unless masses are learned
     int stretch_ = 1;
     int first_ = 0, present_ = 0, end_ = 0;
 };

@@ -20,7 +20,8 @@ class Tape {
     virtual ~Tape() = default;
 
     virtual int lane_count() const = 0;
-    // The values of all learned parameters. Rest lengths, ranges of strain and masses stay.
+    // The values of all learned parameters; then, if they are learned as well, the masses of the
+    // particles in one more array. Rest lengths and ranges of strain stay.
     virtual void set_parameters(const ParameterValues& values) = 0;
 
     // Forgets all, then takes the start of every lane; lanes that are not loaded stay at rest.

@@ -11,7 +11,7 @@ namespace {
 class PlainTape : public StretchTape<double> {
   public:
     PlainTape(const Cloth& cloth, const SimulationOptions& options, const TapeOptions& tape)
-        : StretchTape(cloth.particle_count(), 1, options.dt, tape),
+        : StretchTape(cloth.particle_count(), 1, options, tape),
           table_(cloth, options.environment),
           dt_(options.dt),
           force_(cloth.particle_count()),
@@ -29,11 +29,18 @@ class PlainTape : public StretchTape<double> {
                 table_.parameter(parameters_[k], e) = values[k][e];
             }
         }
+        const bool masses = values.size() > parameters_.size();
+        learn_masses(masses);
+        if (!masses) return;
+        for (std::size_t p = 0; p < particle_count(); ++p) {
+            table_.inverse_mass[p] = 1 / values.back()[p];
+        }
     }
 
     void add_gradient(ParameterValues& gradient) const override
     {
-        for (std::size_t k = 0; k < gradient.size(); ++k) {
+        if (gradient.size() > parameters_.size()) add_mass_sums(gradient.back(), 0, 1);
+        for (std::size_t k = 0; k < parameters_.size(); ++k) {
             const bool bend = parameters_[k].kind->element == Element::bend;
             const ParameterValues& sums = bend ? bend_gradient_ : gradient_;
             for (std::size_t e = 0; e < gradient[k].size(); ++e) {
@@ -92,6 +99,8 @@ class PlainTape : public StretchTape<double> {
         }
         element_adjoints(position, velocity);
     }
+
+    const double* adjoint_of_force() const override { return &force_[0].x; }
 
     void clear_gradient() override
     {

@@ -22,7 +22,7 @@ void store_grid(float* const (&arrays)[3], long index, const Vec& value)
     value.z.store(arrays[2] + index);
 }
 
-// Rows of forces: three rows per offset of springs and per line of bends are kept, in turn.
+// Rows of forces: three rows per offset are kept, in turn.
 struct ForceRows {
     float* memory;
     long pitch;  // from one axis to the next
@@ -64,82 +64,122 @@ struct CompressionGridLaws {
     }
 };
 
-// On the first particle of the bends that start here along a line; the last feels the same, the
-// middle the opposite twice.
-inline Vec line_force(const GridArrays& grid, int line, long here, const Vec& position,
-                      const Vec& velocity)
+// Where the particles along an offset are, and how fast they go, seen from those here.
+struct GridApart {
+    Vec d, v;
+
+    GridApart(const GridArrays& grid, int offset, long here, const Vec& position,
+              const Vec& velocity)
+    {
+        const long there =
+            here + long(grid.offset[offset].down) * grid.pitch + grid.offset[offset].right;
+        d = load_grid(grid.position, there) - position;
+        v = load_grid(grid.velocity, there) - velocity;
+    }
+};
+
+template <class Laws>
+[[gnu::always_inline]] inline Vec offset_force(const GridArrays& grid, int offset, long here,
+                                               const GridApart& apart)
 {
-    const long step = long(grid.line[line].down) * grid.pitch + grid.line[line].right;
-    const auto difference = [&](float* const(&arrays)[3], const Vec& first) {
-        return second_difference(load_grid(arrays, here + step) - first,
-                                 load_grid(arrays, here + 2 * step) - first);
-    };
-    return bend_force(difference(grid.position, position), difference(grid.velocity, velocity),
-                      Pack::load(grid.bend_stiffness[line] + here),
-                      Pack::load(grid.bend_damping[line] + here));
+    return spring_force(apart.d, apart.v, Pack::load(grid.rest_length[offset] + here),
+                        Pack::load(grid.stiffness[offset] + here),
+                        Pack::load(grid.damping[offset] + here), Laws::of(grid, offset, here));
 }
 
-// Forces of the springs and bends that start in a row, each for itself and summed per particle in
-// `total`.
-template <class Laws, bool kBends>
+// What starts in a row, of springs alone: each is by itself.
+template <class Laws>
+struct SpringRow {
+    static int alone_count(const GridArrays& grid) { return grid.offset_count; }
+    static int alone(const GridArrays&, int index) { return index; }
+    static void add_lines(const GridArrays&, const ForceRows&, int, int, const Vec&, const Vec&,
+                          Vec&)
+    {
+    }
+};
+
+// The same with bends. Those along a line and its springs share what they load and store.
+template <class Laws>
+struct BendRow {
+    static int alone_count(const GridArrays& grid) { return grid.alone_count; }
+    static int alone(const GridArrays& grid, int index) { return grid.alone[index]; }
+
+    [[gnu::always_inline]] static inline void add_lines(const GridArrays& grid,
+                                                        const ForceRows& rows, int row, int col,
+                                                        const Vec& position, const Vec& velocity,
+                                                        Vec& sum)
+    {
+        const long here = long(row) * grid.pitch + col;
+        for (int l = 0; l < grid.line_count; ++l) {
+            const int near = grid.near[l], far = grid.far[l];
+            const GridApart middle(grid, near, here, position, velocity);
+            const GridApart end(grid, far, here, position, velocity);
+            const Vec f = bend_force(
+                second_difference(middle.d, end.d), second_difference(middle.v, end.v),
+                Pack::load(grid.bend_stiffness[l] + here), Pack::load(grid.bend_damping[l] + here));
+            sum += f;
+            Vec from_middle = f + f, from_end = -f;
+            if (grid.stiffness[near]) {
+                const Vec spring = offset_force<Laws>(grid, near, here, middle);
+                sum += spring;
+                from_middle += spring;
+            }
+            if (grid.stiffness[far]) {
+                const Vec spring = offset_force<Laws>(grid, far, here, end);
+                sum += spring;
+                from_end += spring;
+            }
+            rows.store(rows.row(near, row) + col, from_middle);
+            rows.store(rows.row(far, row) + col, from_end);
+        }
+    }
+};
+
+// Forces of what starts in a row: on its own particles in `total`, and for every offset what the
+// particles there give.
+template <class Laws, template <class> class Row>
 void grid_row_forces(const GridArrays& grid, const ForceRows& rows, int row, float* total)
 {
+    const int alone = Row<Laws>::alone_count(grid);
     for (int col = 0; col < grid.pitch; col += kWidth) {
         const long here = long(row) * grid.pitch + col;
         const Vec position = load_grid(grid.position, here);
         const Vec velocity = load_grid(grid.velocity, here);
         Vec sum{};
-        for (int o = 0; o < grid.offset_count; ++o) {
-            const long there = here + long(grid.offset[o].down) * grid.pitch + grid.offset[o].right;
-            const Vec f = spring_force(load_grid(grid.position, there) - position,
-                                       load_grid(grid.velocity, there) - velocity,
-                                       Pack::load(grid.rest_length[o] + here),
-                                       Pack::load(grid.stiffness[o] + here),
-                                       Pack::load(grid.damping[o] + here), Laws::of(grid, o, here));
+        for (int i = 0; i < alone; ++i) {
+            const int o = Row<Laws>::alone(grid, i);
+            const Vec f =
+                offset_force<Laws>(grid, o, here, GridApart(grid, o, here, position, velocity));
             sum += f;
             rows.store(rows.row(o, row) + col, f);
         }
-        for (int l = 0; kBends && l < grid.line_count; ++l) {
-            const Vec f = line_force(grid, l, here, position, velocity);
-            sum += f;
-            rows.store(rows.row(grid.offset_count + l, row) + col, f);
-        }
+        Row<Laws>::add_lines(grid, rows, row, col, position, velocity, sum);
         rows.store(total + col, sum);
     }
 }
 
 // Springs and bends lead down or right only, so a row can move as soon as its own are done: its
-// force is that of the springs that start here, less that of those that end here, and likewise of
-// bends.
-template <class Laws, bool kBends>
-void grid_step_of(const Air& air_numbers, const GridArrays& grid)
+// force is that of what starts here, less what those that end here take.
+template <class Laws, template <class> class Row>
+void grid_step_of(const Air& air_numbers, const GridArrays& numbers)
 {
     const AirPacks air(air_numbers);
+    const GridArrays grid = numbers;  // a copy, which no store can change
     const ForceRows rows(grid);
-    const int kept = grid.offset_count + (kBends ? grid.line_count : 0);
-    float* const total = rows.row(kept, 0);
-    for (long i = 0; i < (9L * kept + 3) * rows.pitch; ++i) {
+    float* const total = rows.row(grid.offset_count, 0);
+    for (long i = 0; i < (9L * grid.offset_count + 3) * rows.pitch; ++i) {
         grid.force[i] = 0;  // nothing ends here from the two rows above the first
     }
     for (int row = 0; row < grid.rows; ++row) {
-        grid_row_forces<Laws, kBends>(grid, rows, row, total);
+        grid_row_forces<Laws, Row>(grid, rows, row, total);
         const float* arriving[kGridOffsetCount];
         for (int o = 0; o < grid.offset_count; ++o) {
             arriving[o] = rows.row(o, row - grid.offset[o].down) - grid.offset[o].right;
-        }
-        const float *middle[kGridLineCount], *last[kGridLineCount];
-        for (int l = 0; kBends && l < grid.line_count; ++l) {
-            const auto [down, right] = grid.line[l];
-            middle[l] = rows.row(grid.offset_count + l, row - down) - right;
-            last[l] = rows.row(grid.offset_count + l, row - 2 * down) - 2 * right;
         }
         for (int col = 0; col < grid.pitch; col += kWidth) {
             const long here = long(row) * grid.pitch + col;
             Vec force = rows.load(total + col);
             for (int o = 0; o < grid.offset_count; ++o) force -= rows.load(arriving[o] + col);
-            for (int l = 0; kBends && l < grid.line_count; ++l) {
-                force += second_difference(rows.load(middle[l] + col), rows.load(last[l] + col));
-            }
             Vec position = load_grid(grid.position, here);
             Vec velocity = load_grid(grid.velocity, here);
             const Vec acceleration =
@@ -152,19 +192,19 @@ void grid_step_of(const Air& air_numbers, const GridArrays& grid)
     }
 }
 
-template <bool kBends>
+template <template <class> class Row>
 void grid_step_with(const Air& air, const GridArrays& grid)
 {
-    if (grid.law_pitch == 0) return grid_step_of<PlainGridLaws, kBends>(air, grid);
-    if (grid.compression_law) return grid_step_of<CompressionGridLaws, kBends>(air, grid);
-    grid_step_of<GridLaws, kBends>(air, grid);
+    if (grid.law_pitch == 0) return grid_step_of<PlainGridLaws, Row>(air, grid);
+    if (grid.compression_law) return grid_step_of<CompressionGridLaws, Row>(air, grid);
+    grid_step_of<GridLaws, Row>(air, grid);
 }
 
 }  // namespace
 
 void grid_step(const Air& air, const GridArrays& grid)
 {
-    grid.line_count > 0 ? grid_step_with<true>(air, grid) : grid_step_with<false>(air, grid);
+    grid.line_count > 0 ? grid_step_with<BendRow>(air, grid) : grid_step_with<SpringRow>(air, grid);
 }
 
 }  // namespace springtime::SPRINGTIME_ISA

@@ -14,7 +14,7 @@ namespace springtime {
 namespace {
 
 struct PlacedElement {
-    int offset;  // index into kGridOffsets, or kGridLines
+    int offset;  // index into kGridOffsets
     int first;   // particle it starts from
 };
 
@@ -36,12 +36,12 @@ std::optional<PlacedElement> placed(const Grid& grid, std::span<const GridOffset
 std::optional<PlacedElement> placed_spring(const Cloth& cloth, std::size_t spring)
 {
     const auto [a, b] = cloth.springs.ends[spring];
-    return placed(*cloth.grid, kGridOffsets, a, b);
+    return placed(*cloth.grid, std::span(kGridOffsets).first<kSpringOffsetCount>(), a, b);
 }
 std::optional<PlacedElement> placed_bend(const Cloth& cloth, std::size_t bend)
 {
-    return placed(*cloth.grid, kGridLines, cloth.bends.particles[bend][0],
-                  cloth.bends.particles[bend][1]);
+    const auto [a, middle, b] = cloth.bends.particles[bend];
+    return placed(*cloth.grid, std::span(kGridOffsets).first<kGridLineCount>(), a, middle);
 }
 
 // Whether `count` elements all have a place, and one of their own.
@@ -92,7 +92,7 @@ GridStepper::GridStepper(const Cloth& cloth, const SimulationOptions& options,
 
     add_springs(cloth, numbers);
     add_bends(cloth, numbers);
-    force_.assign((9 * (springs_.size() + bends_.size()) + 3) * (pitch_ + 2 * kGridMargin), 0);
+    force_.assign((9 * kGridOffsetCount + 3) * (pitch_ + 2 * kGridMargin), 0);
 }
 
 void GridStepper::add_springs(const Cloth& cloth, std::size_t numbers)
@@ -100,12 +100,10 @@ void GridStepper::add_springs(const Cloth& cloth, std::size_t numbers)
     range_count_ = static_cast<int>(cloth.springs.ranges.size());
     compression_law_ = has_compression_law(cloth.springs);
     law_pitch_ = has_law(cloth.springs) ? long(numbers) : 0;
-    std::array<OffsetSprings, kGridOffsetCount> all;
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         const PlacedElement spring = *placed_spring(cloth, s);
-        OffsetSprings& family = all[spring.offset];
+        OffsetSprings& family = springs_[spring.offset];
         if (family.stiffness.empty()) {
-            family.offset = kGridOffsets[spring.offset];
             family.rest_length.assign(numbers, 0);
             family.stiffness.assign(numbers, 0);
             family.damping.assign(numbers, 0);
@@ -120,27 +118,19 @@ void GridStepper::add_springs(const Cloth& cloth, std::size_t numbers)
         add_law_numbers(cloth.springs, s, law);
         for (std::size_t n = 0; n < law.size(); ++n) family.laws[n * law_pitch_ + i] = law[n];
     }
-    for (OffsetSprings& family : all) {
-        if (!family.stiffness.empty()) springs_.push_back(std::move(family));
-    }
 }
 
 void GridStepper::add_bends(const Cloth& cloth, std::size_t numbers)
 {
-    std::array<LineBends, kGridLineCount> all;
     for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
         const PlacedElement bend = *placed_bend(cloth, i);
-        LineBends& line = all[bend.offset];
+        LineBends& line = bends_[bend.offset];
         if (line.stiffness.empty()) {
-            line.line = kGridLines[bend.offset];
             line.stiffness.assign(numbers, 0);
             line.damping.assign(numbers, 0);
         }
         line.stiffness[index(bend.first)] = float(cloth.bends.stiffness[i]);
         line.damping[index(bend.first)] = float(cloth.bends.damping[i]);
-    }
-    for (LineBends& line : all) {
-        if (!line.stiffness.empty()) bends_.push_back(std::move(line));
     }
 }
 
@@ -170,7 +160,23 @@ void GridStepper::store(int, State& state) const
     }
 }
 
-void GridStepper::advance(int steps)
+// An offset that springs or bends lead along gets its number among those that the cloth has.
+int GridStepper::add_offset(int offset, GridArrays& grid) const
+{
+    const OffsetSprings& springs = springs_[offset];
+    const auto place = [](const AlignedVector<float>& numbers) {
+        return numbers.empty() ? nullptr : numbers.data() + kGridMargin;
+    };
+    const int number = grid.offset_count++;
+    grid.offset[number] = kGridOffsets[offset];
+    grid.rest_length[number] = place(springs.rest_length);
+    grid.stiffness[number] = place(springs.stiffness);
+    grid.damping[number] = place(springs.damping);
+    grid.laws[number] = place(springs.laws);
+    return number;
+}
+
+GridArrays GridStepper::arrays()
 {
     GridArrays grid{};
     grid.rows = static_cast<int>(rows_);
@@ -181,24 +187,29 @@ void GridStepper::advance(int steps)
     }
     grid.mobility = mobility_.data() + kGridMargin;
     grid.inverse_mass = inverse_mass_.data() + kGridMargin;
-    grid.offset_count = static_cast<int>(springs_.size());
-    for (int o = 0; o < grid.offset_count; ++o) {
-        grid.offset[o] = springs_[o].offset;
-        grid.rest_length[o] = springs_[o].rest_length.data() + kGridMargin;
-        grid.stiffness[o] = springs_[o].stiffness.data() + kGridMargin;
-        grid.damping[o] = springs_[o].damping.data() + kGridMargin;
-        grid.laws[o] = law_pitch_ > 0 ? springs_[o].laws.data() + kGridMargin : nullptr;
+    for (int l = 0; l < kGridLineCount; ++l) {
+        if (bends_[l].stiffness.empty()) continue;
+        const int line = grid.line_count++;
+        grid.near[line] = add_offset(l, grid);
+        grid.far[line] = add_offset(l + kGridLineCount, grid);
+        grid.bend_stiffness[line] = bends_[l].stiffness.data() + kGridMargin;
+        grid.bend_damping[line] = bends_[l].damping.data() + kGridMargin;
+    }
+    for (int o = 0; o < kGridOffsetCount; ++o) {
+        if (springs_[o].stiffness.empty() || !bends_[o % kGridLineCount].stiffness.empty())
+            continue;
+        grid.alone[grid.alone_count++] = add_offset(o, grid);
     }
     grid.range_count = range_count_;
     grid.law_pitch = law_pitch_;
     grid.compression_law = compression_law_;
-    grid.line_count = static_cast<int>(bends_.size());
-    for (int l = 0; l < grid.line_count; ++l) {
-        grid.line[l] = bends_[l].line;
-        grid.bend_stiffness[l] = bends_[l].stiffness.data() + kGridMargin;
-        grid.bend_damping[l] = bends_[l].damping.data() + kGridMargin;
-    }
     grid.force = force_.data();
+    return grid;
+}
+
+void GridStepper::advance(int steps)
+{
+    const GridArrays grid = arrays();
     for (int i = 0; i < steps; ++i) {
         kernels_.grid_step(air_, grid);
         finish_step();

@@ -1,6 +1,8 @@
 // Compiled once per instruction set. Wrappers only: load, call the formula, store.
 #include "backends/simd/kernels.h"
 
+#include <type_traits>
+
 #include "backends/simd/contact_kernels.h"
 #include "backends/simd/lanes.h"
 #include "backends/simd/law_numbers.h"
@@ -77,11 +79,22 @@ struct SpringSweep {
 
     explicit SpringSweep(const SweepCloth& view) : cloth(view), laws(view) {}
 
-    [[gnu::always_inline]] inline Vec force(int s, const Apart& apart) const
+    // Adds the force of a spring to that on its first end, and takes it from the other. What does
+    // not wait for the length comes first: the processor has little room for what waits.
+    [[gnu::always_inline]] inline void add_force(int s, const Apart& apart, Vec& first,
+                                                 Vec& other) const
     {
         const SweepSpring& spring = cloth.springs[s];
-        return spring_force(apart.d, apart.v, Pack(spring.rest_length), Pack(spring.stiffness),
-                            Pack(spring.damping), laws.of(s));
+        const auto law = laws.of(s);
+        if constexpr (!std::is_same_v<decltype(law), const NoLaw>) {
+            const Pack isotropic = law.isotropic();
+            first += isotropic * apart.v;
+            other -= isotropic * apart.v;
+        }
+        const Pack pull = spring_pull(apart.d, apart.v, Pack(spring.rest_length),
+                                      Pack(spring.stiffness), Pack(spring.damping), law);
+        first += pull * apart.d;
+        other -= pull * apart.d;
     }
 
     // Adds to the gradient by the parameters of the spring.
@@ -155,9 +168,9 @@ struct WithBends : SpringSweep<Laws> {
     [[gnu::always_inline]] inline void add_forces(int p, ForceSum& sum) const
     {
         const int* first = cloth.first_bend + kBendSpringsCount * p;
-        for (int i = first[0]; i < first[1]; ++i) add_force<kBothSprings>(cloth.bends[i], sum);
-        for (int i = first[1]; i < first[2]; ++i) add_force<kNearSpring>(cloth.bends[i], sum);
-        for (int i = first[2]; i < first[3]; ++i) add_force<kNoSprings>(cloth.bends[i], sum);
+        for (int i = first[0]; i < first[1]; ++i) add_bend<kBothSprings>(cloth.bends[i], sum);
+        for (int i = first[1]; i < first[2]; ++i) add_bend<kNearSpring>(cloth.bends[i], sum);
+        for (int i = first[2]; i < first[3]; ++i) add_bend<kNoSprings>(cloth.bends[i], sum);
     }
     [[gnu::always_inline]] inline void add_adjoints(int p, AdjointSum& sum) const
     {
@@ -169,26 +182,23 @@ struct WithBends : SpringSweep<Laws> {
 
   private:
     template <BendSprings kSprings>
-    [[gnu::always_inline]] inline void add_force(const SweepBend& bend, ForceSum& sum) const
+    [[gnu::always_inline]] inline void add_bend(const SweepBend& bend, ForceSum& sum) const
     {
         const Apart middle = sum.apart(bend.middle), end = sum.apart(bend.end);
         const Vec f =
             bend_force(second_difference(middle.d, end.d), second_difference(middle.v, end.v),
                        Pack(bend.stiffness), Pack(bend.damping));
-        Vec from_middle = f + f, on_end = f;
         sum.total += f;
+        Vec on_middle = load_lanes(sum.others, bend.middle) - Pack(2.0f) * f;
+        Vec on_end = load_lanes(sum.others, bend.end) + f;
         if constexpr (kSprings != kNoSprings) {
-            const Vec near = this->force(bend.near, middle);
-            sum.total += near;
-            from_middle += near;
+            this->add_force(bend.near, middle, sum.total, on_middle);
         }
         if constexpr (kSprings == kBothSprings) {
-            const Vec far = this->force(bend.far, end);
-            sum.total += far;
-            on_end -= far;
+            this->add_force(bend.far, end, sum.total, on_end);
         }
-        store_lanes(sum.others, bend.middle, load_lanes(sum.others, bend.middle) - from_middle);
-        add_lanes(sum.others, bend.end, on_end);
+        store_lanes(sum.others, bend.middle, on_middle);
+        store_lanes(sum.others, bend.end, on_end);
     }
 
     template <BendSprings kSprings>
@@ -198,16 +208,20 @@ struct WithBends : SpringSweep<Laws> {
         const Apart middle = sum.apart(bend.middle), end = sum.apart(bend.end);
         const Vec from_middle = sum.force - load_lanes(sum.adjoint.force, bend.middle);
         const Vec from_end = sum.force - load_lanes(sum.adjoint.force, bend.end);
+        // Everything is linear in the adjoint of the forces: this is that of the opposite forces.
         const auto back = bend_adjoint(
             second_difference(middle.d, end.d), second_difference(middle.v, end.v),
-            Pack(bend.stiffness), Pack(bend.damping), -second_difference(from_middle, from_end));
+            Pack(bend.stiffness), Pack(bend.damping), second_difference(from_middle, from_end));
         float* parameters = sum.adjoint.bend_parameters + kBendSlots * kWidth * i;
-        add_lanes(parameters, back.stiffness);
-        add_lanes(parameters + kWidth, back.damping);
-        sum.back_position += back.e;
-        sum.back_velocity += back.rate;
-        Vec middle_position = -(back.e + back.e), middle_velocity = -(back.rate + back.rate);
-        Vec end_position = back.e, end_velocity = back.rate;
+        add_lanes(parameters, -back.stiffness);
+        add_lanes(parameters + kWidth, -back.damping);
+        sum.back_position -= back.e;
+        sum.back_velocity -= back.rate;
+        Vec middle_position = load_lanes(sum.adjoint.position, bend.middle) + Pack(2.0f) * back.e;
+        Vec middle_velocity =
+            load_lanes(sum.adjoint.velocity, bend.middle) + Pack(2.0f) * back.rate;
+        Vec end_position = load_lanes(sum.adjoint.position, bend.end) - back.e;
+        Vec end_velocity = load_lanes(sum.adjoint.velocity, bend.end) - back.rate;
         if constexpr (kSprings != kNoSprings) {
             const auto near = this->back(bend.near, middle, from_middle, sum.adjoint);
             sum.back_position -= near.d;
@@ -222,8 +236,10 @@ struct WithBends : SpringSweep<Laws> {
             end_position += far.d;
             end_velocity += far.v;
         }
-        sum.add_to(bend.middle, middle_position, middle_velocity);
-        sum.add_to(bend.end, end_position, end_velocity);
+        store_lanes(sum.adjoint.position, bend.middle, middle_position);
+        store_lanes(sum.adjoint.velocity, bend.middle, middle_velocity);
+        store_lanes(sum.adjoint.position, bend.end, end_position);
+        store_lanes(sum.adjoint.velocity, bend.end, end_velocity);
     }
 };
 
@@ -253,9 +269,9 @@ template <class Sweep>
     const int end = sweep.spring_end(p);
     for (int s = sweep.cloth.first[p]; s < end; ++s) {
         const int other = sweep.cloth.springs[s].other;
-        const Vec f = sweep.force(s, sum.apart(other));
-        sum.total += f;
-        store_lanes(force, other, load_lanes(force, other) - f);
+        Vec on_other = load_lanes(force, other);
+        sweep.add_force(s, sum.apart(other), sum.total, on_other);
+        store_lanes(force, other, on_other);
     }
     sweep.add_forces(p, sum);
     store_lanes(force, p, Vec{});

@@ -83,14 +83,15 @@ struct LaneAdjoint {
     float* bend_parameters;  // [bend][slot][lane] likewise, with the slots of physics/bend.h
 };
 
-// Where grid springs lead, seen from their first end.
+// Where grid springs and bends lead, seen from their first end. Along the last two there are bends
+// alone.
 struct GridOffset {
     int down, right;
 };
-inline constexpr GridOffset kGridOffsets[] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}, {0, 2}, {2, 0}};
-inline constexpr int kGridOffsetCount = 6;
-// The lines of bends: from a particle to its neighbour, and as far again.
-inline constexpr GridOffset kGridLines[] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+inline constexpr GridOffset kGridOffsets[] = {{0, 1}, {1, 0}, {1, 1}, {1, -1},
+                                              {0, 2}, {2, 0}, {2, 2}, {2, -2}};
+inline constexpr int kGridOffsetCount = 8, kSpringOffsetCount = 6;
+// A bend leads along one of the first four, and as far again along the one that is four later.
 inline constexpr int kGridLineCount = 4;
 
 // One state of a regular grid, a number per particle: [row][column], rows `pitch` apart.
@@ -99,7 +100,8 @@ struct GridArrays {
     int rows, pitch;  // pitch is a multiple of the width
     float *position[3], *velocity[3];
     const float *mobility, *inverse_mass;
-    // For each offset that the cloth has, the springs by their first end; zero where there is none.
+    // For each offset that the cloth has, the springs by their first end; zero where there is none,
+    // and null where bends alone lead there.
     int offset_count;
     GridOffset offset[kGridOffsetCount];
     const float *rest_length[kGridOffsetCount], *stiffness[kGridOffsetCount],
@@ -110,11 +112,12 @@ struct GridArrays {
     const float* laws[kGridOffsetCount];
     long law_pitch;
     bool compression_law;  // the one range holds all strains below rest
-    // For each line that the cloth has, the bends by their first end; zero where there is none.
-    int line_count;
-    GridOffset line[kGridLineCount];
+    // For each line that bends lie along, the bends by their first end; zero where there is none.
+    // The springs of the line have the offsets `near` and `far`, those of no line are `alone`.
+    int line_count, alone_count;
+    int near[kGridLineCount], far[kGridLineCount], alone[kGridOffsetCount];
     const float *bend_stiffness[kGridLineCount], *bend_damping[kGridLineCount];
-    // Room for 9 (offset_count + line_count) + 3 rows of `pitch + 2 margin` numbers.
+    // Room for 9 offset_count + 3 rows of `pitch + 2 margin` numbers.
     float* force;
 };
 inline constexpr int kGridMargin = 16;

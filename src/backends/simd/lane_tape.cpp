@@ -12,7 +12,7 @@ class LaneTape : public StretchTape<float> {
   public:
     LaneTape(const Cloth& cloth, const SimulationOptions& options, const TapeOptions& tape,
              const KernelSet& kernels)
-        : StretchTape(cloth.particle_count(), kernels.width, options.dt, tape),
+        : StretchTape(cloth.particle_count(), kernels.width, options, tape),
           kernels_(kernels),
           air_(air_of(options.environment, options.dt)),
           table_(cloth),
@@ -28,6 +28,7 @@ class LaneTape : public StretchTape<float> {
     void set_parameters(const ParameterValues& parameters) override
     {
         table_.set_parameters(parameters);
+        learn_masses(parameters.size() > table_.parameters().size());
     }
 
     void add_gradient(ParameterValues& gradient) const override
@@ -69,6 +70,8 @@ class LaneTape : public StretchTape<float> {
                                            adjoint_of_acceleration, adjoint());
     }
 
+    const float* adjoint_of_force() const override { return back_force_.data(); }
+
     void clear_gradient() override
     {
         std::fill(parameters_.begin(), parameters_.end(), 0.0f);
@@ -88,7 +91,9 @@ class LaneTape : public StretchTape<float> {
     // Adds the gradient of lanes from `begin` to `end`.
     void add_sums(ParameterValues& gradient, int begin, int end) const
     {
-        for (std::size_t k = 0; k < gradient.size(); ++k) {
+        const std::size_t count = table_.parameters().size();
+        if (gradient.size() > count) add_mass_sums(gradient.back(), begin, end);
+        for (std::size_t k = 0; k < count; ++k) {
             const Parameter& parameter = table_.parameters()[k];
             const bool bend = parameter.kind->element == Element::bend;
             const std::size_t first = bend ? bends_at_ : 0, slots = bend ? kBendSlots : slots_;

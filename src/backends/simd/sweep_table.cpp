@@ -148,6 +148,10 @@ void SweepTable::set_parameters(const ParameterValues& values)
             parameter(parameters_[k], i) = float(values[k][order[i]]);
         }
     }
+    if (values.size() == parameters_.size()) return;
+    for (std::size_t i = 0; i < inverse_mass_.size(); ++i) {
+        inverse_mass_[i] = float(1 / values.back()[i]);
+    }
 }
 
 }  // namespace springtime

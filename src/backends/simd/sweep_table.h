@@ -59,6 +59,7 @@ class SweepTable {
     }
     // The learned parameters of the cloth, in the order of their values.
     const std::vector<Parameter>& parameters() const { return parameters_; }
+    // As Tape::set_parameters() takes them.
     void set_parameters(const ParameterValues& values);
 
   private:
