@@ -326,14 +326,11 @@ TEST(Rope, IsALineStripInGlb)
 TEST(Rope, CanBeDrawn)
 {
     const Cloth cloth = rope(12, 10, 0.1);
-    const Picture frames = draw_frames(cloth, {flat_state(cloth)});
-    const Picture stiffness = draw_stiffness(cloth);
-    EXPECT_GT(frames.width * stiffness.width, 0);
-    // It leaves a mark: the picture of a rope that hangs down differs.
+    EXPECT_GT(draw_stiffness(cloth).width, 0);
+    // It leaves a mark where it is: one that hangs down looks different.
     State down = flat_state(cloth);
     for (Vec3d& x : down.position) x = {0, x.x, 0};
-    EXPECT_NE(draw_frames(cloth, {flat_state(cloth), down}).rgb,
-              draw_frames(cloth, {down, flat_state(cloth)}).rgb);
+    EXPECT_NE(draw_frames(cloth, {flat_state(cloth)}).rgb, draw_frames(cloth, {down}).rgb);
 }
 
 }  // namespace

@@ -192,8 +192,8 @@ class Resampler {
     // Maps a rollout of the landmarks to the particles. A particle is missing where a landmark with
     // a weight for it is missing. Handles follow held landmarks alone, never a path that was
     // observed of free cloth: a particle between held landmarks follows their weighted paths. A
-    // held landmark without such a particle takes the nearest one along, at the distance that it
-    // has in the first frame. A particle that leans on a held and a free landmark is free. `start`
+    // held landmark takes the nearest particle along, too, at the distance that it has in the first
+    // frame. Any other particle that leans on a held and a free landmark is free. `start`
     // is the state of the landmarks in the first frame; without it, rollout.state() tells it.
     Rollout apply(const Rollout& rollout, double frame_interval,
                   const std::optional<State>& start = std::nullopt) const;

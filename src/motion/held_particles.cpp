@@ -24,16 +24,14 @@ class Holder {
 
     std::vector<HeldParticle> run()
     {
-        std::vector<bool> felt(held_.size(), false), taken(resampler_.particle_count(), false);
+        std::vector<bool> taken(resampler_.particle_count(), false);
         for (std::size_t p = 0; p < resampler_.particle_count(); ++p) {
             HeldParticle between = between_held(p);
             if (between.shares.empty()) continue;
-            for (const HeldParticle::Share& share : between.shares) felt[share.handle] = true;
             taken[p] = true;
             found_.push_back(std::move(between));
         }
         for (std::size_t h = 0; h < held_.size(); ++h) {
-            if (felt[h]) continue;
             const std::size_t p = nearest_particle(h);
             if (taken[p]) continue;
             taken[p] = true;

@@ -21,9 +21,12 @@ struct HeldParticle {
 
 // The particles that follow the held landmarks, in ascending order:
 // - those between held landmarks alone;
-// - for a held landmark that none of those leans on, the nearest particle. It is attached to that
+// - the nearest particle of every held landmark. If it is none of those above, it is attached to
+// that
 //   landmark. Where a second held landmark is close enough to tell a direction, the particle
 //   lies on the line through both, so that it turns with them.
+// So an area that is held keeps its size: a disc of 1 m, 31 x 31 landmarks over 15.5 m, 32 x 32
+// particles, has 12 particles inside on average; the first rule alone would hold 7.
 std::vector<HeldParticle> held_particles(const Resampler& resampler, const std::vector<int>& held);
 
 // The paths of such particles. `start` tells where attached particles are at time 0.
