@@ -6,6 +6,7 @@
 
 #include "cloths.h"
 #include "learn/unknowns.h"
+#include "physics/bend.h"
 #include "physics/spring.h"
 
 namespace springtime {
@@ -99,6 +100,40 @@ TEST(Parameters, HaveTheSlotsOfTheSpringFormula)
         values_of(down, parameter)[0] -= 1;
         EXPECT_NEAR(by_slot[parameter.slot], (along(up) - along(down)) / 2, 1e-12)
             << label_of(cloth, parameter);
+    }
+}
+
+// The same for bends: s.f of the first particle is linear in both parameters.
+TEST(Parameters, HaveTheSlotsOfTheBendFormula)
+{
+    Cloth cloth = chain_cloth(3, 1, 1, 20, 2, Grid{1, 3});
+    set_law(cloth, {{}, false, true});
+    const std::vector<Parameter> parameters = parameters_in(cloth, Element::bend);
+    EXPECT_EQ(names_of(parameters),
+              (std::vector<std::string>{"bending_stiffness", "bending_damping"}));
+    ASSERT_EQ(parameters.size(), std::size_t(kBendSlots));
+    const Vec3d e{1.1, -0.4, 0.7}, rate{0.3, 0.8, -0.2}, s{0.5, -1.5, 2};
+    const auto back = bend_adjoint(e, rate, 3.0, 0.2, s);
+    const double by_slot[] = {back.stiffness, back.damping};
+    for (const Parameter& parameter : parameters) {
+        values_of(cloth, parameter)[0] = 1;
+        const Vec3d f = bend_force(e, rate, cloth.bends.stiffness[0], cloth.bends.damping[0]);
+        EXPECT_NEAR(by_slot[parameter.slot], dot(s, f), 1e-14) << label_of(cloth, parameter);
+        values_of(cloth, parameter)[0] = 0;
+    }
+}
+
+TEST(Unknowns, CountBendsAfterSprings)
+{
+    Cloth cloth = chain_cloth(4, 1, 1, 20, 2, Grid{1, 4});
+    set_law(cloth, {{}, false, true});  // three springs and two bends, two parameters each
+    const Unknowns unknowns(cloth);
+    ASSERT_EQ(unknowns.size(), 10u);
+    for (std::size_t bend = 0; bend < 2; ++bend) {
+        for (std::size_t k = 0; k < 2; ++k) {
+            EXPECT_EQ(unknowns.number(2 + k, bend), 6 + 2 * bend + k);
+            EXPECT_EQ(unknowns.position(6 + 2 * bend + k).element, bend);
+        }
     }
 }
 

@@ -475,6 +475,30 @@ TEST(DrawStiffness, EverySpringShowsItsColourInThePanelOfItsFamily)
     EXPECT_GT(at(1, 0.5, 0)[2], 200);    // the stiff spring is drawn in one panel only
 }
 
+TEST(DrawBending, EveryBendShowsItsColourFromEndToEnd)
+{
+    Cloth cloth =
+        make_grid_cloth({2, 2, 1}, {3, 3}, MaterialField::uniform(10), MaterialField::uniform(0));
+    EXPECT_TRUE(mentions(error_of([&] { draw_bending(cloth); }), {"no bends"}));
+    set_law(cloth, {{}, false, true});
+    for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
+        cloth.bends.stiffness[i] = cloth.bends.family[i] == BendFamily::diagonal ? 9 : 1;
+    }
+    const Picture picture = draw_bending(cloth);
+    const ColorScale scale({1, 9});
+    // Two panels, that of the diagonals first.
+    const int width = std::min((kPageWidth - 3 * kMargin) / 2, 900);
+    const int left = (kPageWidth - 2 * width - kMargin) / 2;
+    const auto at = [&](double u, double v) {
+        const double zoom = (width - 44) / 2.0;
+        return pixel(picture, int(left + 22 + zoom * u),
+                     int(kMargin + kTitleHeight + 22 + zoom * v));
+    };
+    EXPECT_EQ(at(0.5, 0.5), bytes(scale.color(9)));
+    EXPECT_EQ(at(1.5, 0.5), bytes(scale.color(1)));
+    EXPECT_GT(at(1, 0.3)[1], 200);  // between the two
+}
+
 TEST(DrawStiffness, TrianglesAreFilledInTheColourOfTheirShearStiffness)
 {
     const SheetMesh mesh = make_grid_mesh({2, 2, 1}, {2, 2}, MeshCut::diagonal);
