@@ -91,9 +91,8 @@ Motion swung(const Cloth& cloth, double seconds, const std::vector<int>& seeds)
         Simulation simulation(cloth, start, handles,
                               {header.dt / substeps, header.environment, Device::automatic});
         const Recording whole = record(simulation, skipped + frames, header.stride * substeps);
-        recordings.push_back(
-            observe(whole.rollout.frames(skipped, frames, header.frame_interval()), header, camera,
-                    std::uint64_t(seed), 0));
+        recordings.push_back(observe(whole.rollout.frames(skipped, frames, header.frame_interval()),
+                                     header, camera, std::uint64_t(seed), 0));
     }
     return Motion::from_rollouts(seen, std::move(recordings));
 }
@@ -106,9 +105,9 @@ GridOptions grid_of(const Motion& motion)
 
 TEST(Globals, AdjointIsTheDerivativeOfARun)
 {
-    const Motion motion = misstated(filmed(handkerchief(4, 50, 50, 0.02), 30, 0.3,
-                                           {.positions_only = true}, {1, 2}),
-                                    {.length = 1.03, .delay = 0.013});
+    const Motion motion =
+        misstated(filmed(handkerchief(4, 50, 50, 0.02), 30, 0.3, {.positions_only = true}, {1, 2}),
+                  {.length = 1.03, .delay = 0.013});
     const GlobalsOptions options{.grid = grid_of(motion), .device = Device::reference};
     const CaptureRun run(motion, Device::reference);
     const GlobalModel model(motion, options);
@@ -144,8 +143,7 @@ TEST(Globals, LanesGiveTheGradientOfTheReference)
     const CaptureRun plain(motion, Device::reference), lanes(motion, Device::cpu);
     const std::vector<double> values = model.start();
     const int substeps = plain.substeps(model.cloth(values)).value();
-    const Eigen::VectorXd weights =
-        Eigen::VectorXd::Ones(Eigen::Index(3 * plain.seen_count()));
+    const Eigen::VectorXd weights = Eigen::VectorXd::Ones(Eigen::Index(3 * plain.seen_count()));
     const Eigen::VectorXd expected = plain.gradient(model, values, substeps, weights);
     const Eigen::VectorXd found = lanes.gradient(model, values, substeps, weights);
     for (Eigen::Index j = 0; j < found.size(); ++j) {
@@ -162,8 +160,8 @@ TEST(Globals, AreRecoveredFromNoisyRecordings)
     set_law(cloth, {{}, false, true});
     std::fill(cloth.bends.stiffness.begin(), cloth.bends.stiffness.end(), 0.1);
     const Motion truth = swung(cloth, 3, {1, 2, 3});
-    const Motion motion =
-        misstated(truth, {.length = 1.05, .width = 0.95, .drag = 1, .pitch = pitch, .delay = delay});
+    const Motion motion = misstated(
+        truth, {.length = 1.05, .width = 0.95, .drag = 1, .pitch = pitch, .delay = delay});
     const GlobalsFit fit =
         fit_globals(motion, {.fixed = {GlobalKind::paths}, .grid = grid_of(motion), .threads = 2});
     const Globals& found = fit.globals;
@@ -171,7 +169,8 @@ TEST(Globals, AreRecoveredFromNoisyRecordings)
     EXPECT_NEAR(found.length.value, 0.3, 0.003);
     EXPECT_NEAR(found.width.value, 0.3, 0.003);
     EXPECT_NEAR(found.drag.value, drag, 0.05 * drag);
-    // Gravity is turned with the cloth. Its tilt along the bar hardly moves a taut sheet, and says so.
+    // Gravity is turned with the cloth. Its tilt along the bar hardly moves a taut sheet, and says
+    // so.
     EXPECT_NEAR(std::asin(found.gravity.z / 9.81), -pitch, 0.5 * kDegree);
     EXPECT_LT(found.tilt_z.error.value(), 0.5 * kDegree);
     EXPECT_GT(found.tilt_x.error.value(), found.tilt_z.error.value());
@@ -183,9 +182,9 @@ TEST(Globals, AreRecoveredFromNoisyRecordings)
 
 TEST(Globals, WhatIsFixedStaysAsStated)
 {
-    const Motion motion = misstated(
-        filmed(handkerchief(4, 50, 50, 0.02), 30, 0.5, {.positions_only = true}, {1}),
-        {.length = 1.05});
+    const Motion motion =
+        misstated(filmed(handkerchief(4, 50, 50, 0.02), 30, 0.5, {.positions_only = true}, {1}),
+                  {.length = 1.05});
     GlobalsOptions options{.fixed = {kGlobalKinds.begin(), kGlobalKinds.end()},
                            .grid = grid_of(motion)};
     const Globals found = fit_globals(motion, options).globals;

@@ -25,13 +25,13 @@ struct MotionHeader {
     int stride = 40;               // steps between stored frames
     Environment environment;
     std::uint64_t seed = 0;
-    int rollouts_planned = 0;  // more than are stored if generating was interrupted
-    bool contact = false;      // the cloth could touch obstacles or itself
-    bool velocities = true;    // every rollout has them; false: there are positions alone
-    bool gaps = false;         // landmarks may be missing in some frames
-    bool captured = false;     // the step of the source is unknown; dt is a part of a frame
-    std::string config;        // TOML that made it; may be empty
-    std::string source_cloth;  // JSON of the source cloth; empty when unknown
+    int rollouts_planned = 0;          // more than are stored if generating was interrupted
+    bool contact = false;              // the cloth could touch obstacles or itself
+    bool velocities = true;            // every rollout has them; false: there are positions alone
+    bool gaps = false;                 // landmarks may be missing in some frames
+    bool captured = false;             // the step of the source is unknown; dt is a part of a frame
+    std::string config;                // TOML that made it; may be empty
+    std::string source_cloth;          // JSON of the source cloth; empty when unknown
     std::optional<Globals> globals{};  // what with_globals() has applied
 
     std::size_t landmark_count() const { return rest.size(); }

@@ -466,16 +466,15 @@ std::string cloth_to_json(const Cloth& cloth)
     const auto grid = cloth.grid ? fmt::format("  \"grid\": {{\"rows\": {}, \"cols\": {}}},\n",
                                                cloth.grid->rows, cloth.grid->cols)
                                  : "";
-    const auto globals = cloth.globals ? fmt::format("  \"globals\": {},\n", globals_text(*cloth.globals))
-                                       : "";
+    const auto globals =
+        cloth.globals ? fmt::format("  \"globals\": {},\n", globals_text(*cloth.globals)) : "";
     return fmt::format(
         "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"units\": \"{}\",\n"
         "  \"sheet\": {{\"length\": {}, \"width\": {}, \"mass\": {}}},\n{}{}"
         "  \"particles\": {}{}\n}}\n",
         kFormat, cloth_file_version(cloth), kUnits, number_text(cloth.sheet.length),
         number_text(cloth.sheet.width), number_text(cloth.sheet.mass), grid, globals,
-        particles_text(cloth),
-        groups_text(cloth));
+        particles_text(cloth), groups_text(cloth));
 }
 
 Cloth cloth_from_json(std::string_view text, std::string_view source)

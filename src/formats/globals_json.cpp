@@ -49,8 +49,8 @@ FittedNumber read_fitted(const JsonNode& node)
 
 std::string globals_text(const Globals& globals)
 {
-    std::string text = fmt::format("{{\n    \"stated\": [{}, {}]", globals.stated_length,
-                                   globals.stated_width);
+    std::string text =
+        fmt::format("{{\n    \"stated\": [{}, {}]", globals.stated_length, globals.stated_width);
     for (const auto& [name, member] : kNumbers) {
         text += fmt::format(",\n    \"{}\": {}", name, fitted_text(globals.*member));
     }
@@ -59,9 +59,9 @@ std::string globals_text(const Globals& globals)
                         fitted_text(globals.turn[1]), fitted_text(globals.turn[2]));
     for (std::size_t i = 0; i < globals.offsets.size(); ++i) {
         const HeldOffset& held = globals.offsets[i];
-        text += fmt::format(
-            "{}\n      {{\"landmark\": {}, \"offset\": {}, \"error\": {}}}", i > 0 ? "," : "",
-            held.landmark, vector_text(held.offset), vector_text(held.error));
+        text += fmt::format("{}\n      {{\"landmark\": {}, \"offset\": {}, \"error\": {}}}",
+                            i > 0 ? "," : "", held.landmark, vector_text(held.offset),
+                            vector_text(held.error));
     }
     text += "]";
     if (globals.steadied) text += fmt::format(",\n    \"steadied\": {}", *globals.steadied);
@@ -81,9 +81,8 @@ Globals read_globals(const JsonNode& node)
     const JsonNode offsets = node["offsets"];
     for (std::size_t i = 0; i < offsets.array_size(); ++i) {
         const JsonNode held = offsets.entry(i);
-        globals.offsets.push_back(
-            {held["landmark"].integer(0, std::numeric_limits<int>::max()),
-             read_vector(held["offset"]), read_vector(held["error"])});
+        globals.offsets.push_back({held["landmark"].integer(0, std::numeric_limits<int>::max()),
+                                   read_vector(held["offset"]), read_vector(held["error"])});
     }
     if (node.has("steadied")) globals.steadied = node["steadied"].positive();
     return globals;

@@ -68,8 +68,8 @@ class CaptureRun {
 
     Motion motion_;
     Device device_;
-    std::size_t horizon_ = SIZE_MAX;  // frames of a recording that count
-    std::vector<Seen> all_, seen_;    // of whole recordings, and those that count
+    std::size_t horizon_ = SIZE_MAX;             // frames of a recording that count
+    std::vector<Seen> all_, seen_;               // of whole recordings, and those that count
     std::vector<std::vector<float>> positions_;  // by recording, as observed
     double free_count_ = 0;
 };

@@ -227,7 +227,8 @@ void GlobalFitter::descend(Point& point)
         progress_.report({"fit globals", double(iterations_), double(expected_), "iterations", {}});
         ++iterations_;
         if (!improve(point)) break;
-        for (int r = 0; r < kRefinements && refine(point); ++r) {}
+        for (int r = 0; r < kRefinements && refine(point); ++r) {
+        }
     }
 }
 

@@ -4,9 +4,9 @@
 
 namespace springtime {
 
-// Derivative of the tension F of a spring by its rest length L, at length l. [N/m] Where the strains
-// of the ranges stay, F(l, L) = L phi(l/L), so dF/dL = (F - l dF/dl)/L, and dF/dl is the stiffness
-// of the range that the strain lies in.
+// Derivative of the tension F of a spring by its rest length L, at length l. [N/m] Where the
+// strains of the ranges stay, F(l, L) = L phi(l/L), so dF/dL = (F - l dF/dl)/L, and dF/dl is the
+// stiffness of the range that the strain lies in.
 template <class T>
 SPRINGTIME_HD inline T tension_by_rest_length(const T& l, const T& rest_length, const T& stiffness,
                                               const RangeLaw<T>& law)
