@@ -201,7 +201,7 @@ TEST(LogParameters, StayBelowStableValuesAndZerosStayZero)
     Cloth cloth = patchwork();  // particles of 0.1 kg
     set_law(cloth, law_named("full"));
     const double dt = 2e-3;
-    const LogParameters logs(cloth, dt);
+    const LogParameters logs(cloth, dt, false);
     TrainState state = logs.start_from(cloth);
     EXPECT_EQ(exponentials(state.parameters)[1], cloth.springs.damping);
     DescentOptions options;
@@ -225,7 +225,7 @@ TEST(LogParameters, StayBelowStableValuesAndZerosStayZero)
 TEST(LogParameters, LevelsMoveFamiliesAndDeviationsMoveElements)
 {
     const Cloth cloth = patchwork();
-    const LogParameters logs(cloth, 2e-3);
+    const LogParameters logs(cloth, 2e-3, false);
     const std::vector<ElementFamily> families = families_of(cloth, Element::spring);
     ParameterValues gradient = ParameterGradient(cloth).kinds;
     const std::size_t pulled = families[1].members[7];
