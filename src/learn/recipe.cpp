@@ -43,6 +43,7 @@ class Recipe {
     }
     void open_store();
     bool asks_for_globals() const;
+    DescentOptions homogeneous_plan() const;
     void fit_globals_first();
     void use_globals();
     void choose_grid();
@@ -96,32 +97,32 @@ bool Recipe::asks_for_globals() const
            options_.method != LearnMethod::gradient;
 }
 
-// Whole recordings that validation does not see; of recordings in segments all of them.
+DescentOptions Recipe::homogeneous_plan() const
+{
+    return planned_steps(options_, motion_.header).front().descent;
+}
+
+// Whole recordings that validation does not see; of recordings in segments all of them. A run that
+// goes on fits again, with the same bits: it takes less time than the descents that follow.
 void Recipe::fit_globals_first()
 {
     if (!asks_for_globals()) return;
     const auto begin = Clock::now();
     as_stated_ =
         LearnStep{"homogeneous, published law, as stated",
-                  fit_homogeneous(training_set(),
-                                  homogeneous_descent(motion_.header, options_.seed), progress_),
+                  fit_homogeneous(training_set(), homogeneous_plan(), progress_),
                   {},
                   0};
     as_stated_->error = training_set().validation_error(as_stated_->cloth);
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (state_.homogeneous) {
-        globals_ = state_.homogeneous->globals;  // an earlier run has fitted them
-    } else {
-        const bool whole = motion_.rollout_count() == given_.rollout_count();
-        const Motion seen =
-            whole ? select_rollouts(motion_, training_set().split.training) : given_;
-        globals_ =
-            fit_globals(seen,
-                        {options_.fixed_globals, train_.grid, options_.threads, options_.device},
-                        progress_)
-                .globals;
-    }
-    if (globals_) use_globals();
+    const bool whole = motion_.rollout_count() == given_.rollout_count();
+    const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
+    globals_ =
+        fit_globals(seen,
+                    {options_.fixed_globals, train_.grid, options_.threads, options_.device},
+                    progress_)
+            .globals;
+    use_globals();
 }
 
 // Unless a homogeneous network follows the recordings that were left out better without them.
@@ -131,8 +132,7 @@ void Recipe::use_globals()
     const Motion stated = motion_;
     set_.reset();
     motion_ = with_globals(stated, *globals_);
-    const Cloth homogeneous = fit_homogeneous(
-        training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
+    const Cloth homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
     const double error = training_set().validation_error(homogeneous).mean;
     std::string text = describe(*globals_);
     if (!(error < as_stated_->error.mean)) {
