@@ -54,6 +54,7 @@ LearnOptions few_iterations()
     options.grid = Grid{5, 5};
     options.horizons = {{4, 0.1}, {5, 0.2}};
     options.homogeneous_iterations = 4;
+    options.globals = false;
     options.batch = 4;
     options.validate_every = 3;
     options.threads = 2;
@@ -170,7 +171,7 @@ TEST(Learn, FromMemoryIsTheSameAsTheCommandLine)
     write_motion(folder / "m.h5", film().motion());
     const std::string command = fmt::format(
         "{} train {} --out {} --grid 5x5 --iterations 4 5 --horizons 0.1 0.2 "
-        "--homogeneous-iterations 4 --batch 4 --validate-every 3 --quiet >/dev/null",
+        "--homogeneous-iterations 4 --globals none --batch 4 --validate-every 3 --quiet >/dev/null",
         SPRINGTIME_PROGRAM, (folder / "m.h5").string(), (folder / "run").string());
     ASSERT_EQ(std::system(command.c_str()), 0) << command;
     EXPECT_EQ(bytes_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));

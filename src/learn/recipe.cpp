@@ -65,6 +65,11 @@ class Recipe {
     void finish();
     void use_grid(const Grid& grid);
     const TrainingSet& training_set();
+    // How homogeneous networks of the published law are fitted, in all methods.
+    DescentOptions homogeneous_plan() const
+    {
+        return planned_steps(options_, motion_.header)[0].descent;
+    }
     const TrivialErrors& trivial();
     TrainHooks storing_hooks(std::optional<TrainState>& last, const Cloth& like);
 
@@ -101,12 +106,10 @@ void Recipe::fit_globals_first()
 {
     if (!asks_for_globals()) return;
     const auto begin = Clock::now();
-    as_stated_ =
-        LearnStep{"homogeneous, published law, as stated",
-                  fit_homogeneous(training_set(),
-                                  homogeneous_descent(motion_.header, options_.seed), progress_),
-                  {},
-                  0};
+    as_stated_ = LearnStep{"homogeneous, published law, as stated",
+                           fit_homogeneous(training_set(), homogeneous_plan(), progress_),
+                           {},
+                           0};
     as_stated_->error = training_set().validation_error(as_stated_->cloth);
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (state_.homogeneous) {
@@ -131,8 +134,7 @@ void Recipe::use_globals()
     const Motion stated = motion_;
     set_.reset();
     motion_ = with_globals(stated, *globals_);
-    const Cloth homogeneous = fit_homogeneous(
-        training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
+    const Cloth homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
     const double error = training_set().validation_error(homogeneous).mean;
     std::string text = describe(*globals_);
     if (!(error < as_stated_->error.mean)) {
@@ -189,8 +191,7 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth =
-            fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed), progress_);
+        Cloth cloth = fit_homogeneous(*set, homogeneous_plan(), progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
@@ -308,8 +309,7 @@ bool Recipe::linear_answer_is_exact()
 void Recipe::fit_homogeneous_network()
 {
     if (!state_.homogeneous) {
-        state_.homogeneous = fit_homogeneous(
-            training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
+        state_.homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
         store_.keep_homogeneous(*state_.homogeneous);
     }
     learned_.homogeneous = state_.homogeneous;

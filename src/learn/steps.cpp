@@ -101,7 +101,7 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     const std::string name = lean ? "lean law" : name_of(law);
     DescentOptions homogeneous = homogeneous_descent(header, options.seed);
     if (options.homogeneous_iterations) {
-        homogeneous.horizons[0].iterations = *options.homogeneous_iterations;
+        homogeneous.horizons = {{*options.homogeneous_iterations, homogeneous.horizons[0].seconds}};
     }
     if (options.start_share) homogeneous.start_share = *options.start_share;
     homogeneous.squares = options.squares;
