@@ -111,6 +111,7 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     verb.add("--fix", flags.fixed,
              "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
              "paths; can be repeated")
+        .repeated()
         .one_of({"size", "drag", "tilt", "delay", "paths"});
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
@@ -121,9 +122,11 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
                     "Learn bending stiffness and damping of three particles in line");
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
     follow.add("--horizons", flags.horizons,
-               "Seconds of the clips of the last step, one number for each part of it");
+               "Seconds of the clips of the last step, one number for each part of it")
+        .list();
     follow.add("--iterations", flags.iterations,
-               "Iterations of the last step, one number for each part of it");
+               "Iterations of the last step, one number for each part of it")
+        .list();
     follow.add("--homogeneous-iterations", flags.learn.homogeneous_iterations,
                "Iterations of each homogeneous step");
     follow.add("--rate", flags.learn.rate, "Learning rate of the logarithms in the last step");

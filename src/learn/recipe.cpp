@@ -43,7 +43,6 @@ class Recipe {
     }
     void open_store();
     bool asks_for_globals() const;
-    DescentOptions homogeneous_plan() const;
     void fit_globals_first();
     void use_globals();
     void choose_grid();
@@ -66,6 +65,11 @@ class Recipe {
     void finish();
     void use_grid(const Grid& grid);
     const TrainingSet& training_set();
+    // How homogeneous networks of the published law are fitted, in all methods.
+    DescentOptions homogeneous_plan() const
+    {
+        return planned_steps(options_, motion_.header)[0].descent;
+    }
     const TrivialErrors& trivial();
     TrainHooks storing_hooks(std::optional<TrainState>& last, const Cloth& like);
 
@@ -97,22 +101,16 @@ bool Recipe::asks_for_globals() const
            options_.method != LearnMethod::gradient;
 }
 
-DescentOptions Recipe::homogeneous_plan() const
-{
-    return planned_steps(options_, motion_.header).front().descent;
-}
-
 // Whole recordings that validation does not see; of recordings in segments all of them. A run that
 // goes on fits again, with the same bits: it takes less time than the descents that follow.
 void Recipe::fit_globals_first()
 {
     if (!asks_for_globals()) return;
     const auto begin = Clock::now();
-    as_stated_ =
-        LearnStep{"homogeneous, published law, as stated",
-                  fit_homogeneous(training_set(), homogeneous_plan(), progress_),
-                  {},
-                  0};
+    as_stated_ = LearnStep{"homogeneous, published law, as stated",
+                           fit_homogeneous(training_set(), homogeneous_plan(), progress_),
+                           {},
+                           0};
     as_stated_->error = training_set().validation_error(as_stated_->cloth);
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     const bool whole = motion_.rollout_count() == given_.rollout_count();
@@ -189,8 +187,7 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth =
-            fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed), progress_);
+        Cloth cloth = fit_homogeneous(*set, homogeneous_plan(), progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
@@ -308,8 +305,7 @@ bool Recipe::linear_answer_is_exact()
 void Recipe::fit_homogeneous_network()
 {
     if (!state_.homogeneous) {
-        state_.homogeneous = fit_homogeneous(
-            training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
+        state_.homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
         store_.keep_homogeneous(*state_.homogeneous);
     }
     learned_.homogeneous = state_.homogeneous;
