@@ -561,6 +561,7 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
             for rollout in file["rollouts"].values():
                 moved = rollout["position"][:].astype(float)
                 moved -= moved[0].copy()
+                moved = moved[:, numpy.abs(moved).max(axis=(0, 2)) > 0]  # pins are no landmarks to predict
                 errors.append(numpy.sqrt((moved ** 2).sum(axis=2).mean(axis=1)))
         static = self.evaluate("m.cloth.json", "m.h5")["baselines"]["static"]
         self.assertAlmostEqual(static["mean"], numpy.mean(errors), places=12)
@@ -612,8 +613,9 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
         import h5py
         with h5py.File(self.folder / "r.h5") as file:
             position = file["rollouts/000000/position"][:].astype(float)
-        # All of the north edge, row 0, rises together.
+        # All of the north edge, row 0, rises together. It is given, so it is not compared.
         moved = position - position[0] - (position[:, :1] - position[0, :1])
+        moved = moved[:, abs(moved).max(axis=(0, 2)) > 1e-4]
         expected = (moved ** 2).sum(axis=2).mean(axis=1) ** 0.5
         baselines = self.evaluate("m.cloth.json", "r.h5")["baselines"]
         self.assertAlmostEqual(baselines["handles"]["mean"], expected.mean(), places=6)

@@ -129,7 +129,7 @@ TEST(Globals, AdjointIsTheDerivativeOfARun)
             return weights.dot(*run.residuals(model.cloth(other), substeps));
         };
         const double difference = (at(h) - at(-h)) / (2 * h);
-        // Paths are straight between their keys: a delay has kinks. Seen: 2e-3 there, else 1e-4.
+        // Paths are straight between their keys: a delay has kinks. Seen: 2e-3 there.
         EXPECT_NEAR(gradient[Eigen::Index(j)], difference, 5e-3 * std::abs(difference) + 1e-5)
             << model.unknowns()[j].name;
     }

@@ -26,7 +26,7 @@ class HeldPaths {
     // Pinned landmarks stand at the median of their places. Driven ones follow their observed
     // paths, straight through gaps; smoothed, by the quadratic through the five nearest frames that
     // show them, as Rollout::state() has it. Where that moves a path by more than `noisy` [m, rms],
-    // by robust quadratics through more frames: on five takes of a swung napkin with 10 mm of noise
+    // by robust quadratics through more frames: on four takes of a swung napkin with 10 mm of noise
     // at 9 frames per second, compared with the log of the robot, those through eleven halved the
     // error of velocities and left 0.8 of that of places. Frames in which a driven one is missing
     // are counted in the report. Throws Error for a held landmark that no frame shows, by what
