@@ -242,6 +242,19 @@ TEST(Learn, ACancelledRunFolderGoesOnAndLooksFinishedOnlyAtTheEnd)
     EXPECT_EQ(bytes_of(folder / "run/cloth.json"), cloth_to_json(whole().cloth));
 }
 
+TEST(Learn, FitsGlobalsAgainWhenItGoesOn)
+{
+    LearnOptions options = few_iterations();
+    options.globals = true;
+    options.fixed_globals = {GlobalKind::tilt, GlobalKind::delay, GlobalKind::paths};
+    const Learned expected = learn(film().motion(), options);
+    MemoryStore store;
+    EXPECT_THROW(learn(film().motion(), options, cancelled_at("per spring", 2), &store), Cancelled);
+    const Learned learned = learn(film().motion(), options, {}, &store);
+    expect_same(learned, expected);
+    EXPECT_EQ(learned.steps.size(), expected.steps.size());
+}
+
 TEST(Learn, BadInputLeavesNoFolder)
 {
     const TempFolder folder;

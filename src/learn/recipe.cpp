@@ -43,6 +43,7 @@ class Recipe {
     }
     void open_store();
     bool asks_for_globals() const;
+    DescentOptions homogeneous_plan() const;
     void fit_globals_first();
     void use_globals();
     void choose_grid();
@@ -65,11 +66,6 @@ class Recipe {
     void finish();
     void use_grid(const Grid& grid);
     const TrainingSet& training_set();
-    // How homogeneous networks of the published law are fitted, in all methods.
-    DescentOptions homogeneous_plan() const
-    {
-        return planned_steps(options_, motion_.header)[0].descent;
-    }
     const TrivialErrors& trivial();
     TrainHooks storing_hooks(std::optional<TrainState>& last, const Cloth& like);
 
@@ -101,30 +97,32 @@ bool Recipe::asks_for_globals() const
            options_.method != LearnMethod::gradient;
 }
 
-// Whole recordings that validation does not see; of recordings in segments all of them.
+DescentOptions Recipe::homogeneous_plan() const
+{
+    return planned_steps(options_, motion_.header).front().descent;
+}
+
+// Whole recordings that validation does not see; of recordings in segments all of them. A run that
+// goes on fits again, with the same bits: it takes less time than the descents that follow.
 void Recipe::fit_globals_first()
 {
     if (!asks_for_globals()) return;
     const auto begin = Clock::now();
-    as_stated_ = LearnStep{"homogeneous, published law, as stated",
-                           fit_homogeneous(training_set(), homogeneous_plan(), progress_),
-                           {},
-                           0};
+    as_stated_ =
+        LearnStep{"homogeneous, published law, as stated",
+                  fit_homogeneous(training_set(), homogeneous_plan(), progress_),
+                  {},
+                  0};
     as_stated_->error = training_set().validation_error(as_stated_->cloth);
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (state_.homogeneous) {
-        globals_ = state_.homogeneous->globals;  // an earlier run has fitted them
-    } else {
-        const bool whole = motion_.rollout_count() == given_.rollout_count();
-        const Motion seen =
-            whole ? select_rollouts(motion_, training_set().split.training) : given_;
-        globals_ =
-            fit_globals(seen,
-                        {options_.fixed_globals, train_.grid, options_.threads, options_.device},
-                        progress_)
-                .globals;
-    }
-    if (globals_) use_globals();
+    const bool whole = motion_.rollout_count() == given_.rollout_count();
+    const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
+    globals_ =
+        fit_globals(seen,
+                    {options_.fixed_globals, train_.grid, options_.threads, options_.device},
+                    progress_)
+            .globals;
+    use_globals();
 }
 
 // Unless a homogeneous network follows the recordings that were left out better without them.
@@ -191,7 +189,8 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth = fit_homogeneous(*set, homogeneous_plan(), progress_);
+        Cloth cloth =
+            fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed), progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
@@ -309,7 +308,8 @@ bool Recipe::linear_answer_is_exact()
 void Recipe::fit_homogeneous_network()
 {
     if (!state_.homogeneous) {
-        state_.homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
+        state_.homogeneous = fit_homogeneous(
+            training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
         store_.keep_homogeneous(*state_.homogeneous);
     }
     learned_.homogeneous = state_.homogeneous;
