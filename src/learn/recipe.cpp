@@ -108,18 +108,16 @@ void Recipe::fit_globals_first()
 {
     if (!asks_for_globals()) return;
     const auto begin = Clock::now();
-    as_stated_ =
-        LearnStep{"homogeneous, published law, as stated",
-                  fit_homogeneous(training_set(), homogeneous_plan(), progress_),
-                  {},
-                  0};
+    as_stated_ = LearnStep{"homogeneous, published law, as stated",
+                           fit_homogeneous(training_set(), homogeneous_plan(), progress_),
+                           {},
+                           0};
     as_stated_->error = training_set().validation_error(as_stated_->cloth);
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     const bool whole = motion_.rollout_count() == given_.rollout_count();
     const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
     globals_ =
-        fit_globals(seen,
-                    {options_.fixed_globals, train_.grid, options_.threads, options_.device},
+        fit_globals(seen, {options_.fixed_globals, train_.grid, options_.threads, options_.device},
                     progress_)
             .globals;
     use_globals();
@@ -189,8 +187,7 @@ void Recipe::choose_grid(const Grid& finer)
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
         auto set = std::make_unique<TrainingSet>(motion_, train_);
-        Cloth cloth =
-            fit_homogeneous(*set, homogeneous_descent(motion_.header, options_.seed), progress_);
+        Cloth cloth = fit_homogeneous(*set, homogeneous_plan(), progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};
     };
@@ -308,8 +305,7 @@ bool Recipe::linear_answer_is_exact()
 void Recipe::fit_homogeneous_network()
 {
     if (!state_.homogeneous) {
-        state_.homogeneous = fit_homogeneous(
-            training_set(), homogeneous_descent(motion_.header, options_.seed), progress_);
+        state_.homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
         store_.keep_homogeneous(*state_.homogeneous);
     }
     learned_.homogeneous = state_.homogeneous;
