@@ -96,7 +96,13 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "Particles of the surrogate, ROWSxCOLS; auto: the grid of the landmarks, or about as "
              "many particles; for captured motion a grid twice as fine where that does clearly "
              "better");
-    add_families(verb, flags.families);
+    verb.in(kClothGroup)
+        .add("--families", flags.families,
+             "Spring families; all unless given, but those across two cells where bends take their "
+             "place")
+        .words()
+        .shows("")
+        .one_of({"structural", "diagonal", "antidiagonal", "bending"});
     verb.add(
             "--law", flags.law,
             "What springs can do: published, a stiffness and a damping each; full, compression "
@@ -111,7 +117,8 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     verb.add("--fix", flags.fixed,
              "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
              "paths; can be repeated")
-        .repeated()
+        .words()
+        .shows("")
         .one_of({"size", "drag", "tilt", "delay", "paths"});
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
@@ -121,11 +128,13 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
         .add_switch("--bends", flags.terms.bends,
                     "Learn bending stiffness and damping of three particles in line");
     const Flags follow = verb.in("Descent on trajectories (--method trajectory and auto)");
-    follow.add("--horizons", flags.horizons,
-               "Seconds of the clips of the last step, one number for each part of it")
+    follow
+        .add("--horizons", flags.horizons,
+             "Seconds of the clips of the last step, one number for each part of it")
         .list();
-    follow.add("--iterations", flags.iterations,
-               "Iterations of the last step, one number for each part of it")
+    follow
+        .add("--iterations", flags.iterations,
+             "Iterations of the last step, one number for each part of it")
         .list();
     follow.add("--homogeneous-iterations", flags.learn.homogeneous_iterations,
                "Iterations of each homogeneous step");
@@ -185,7 +194,7 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     weight("--position-weight", flags.learn.position_weight,
            "Weight of the position loss, likewise; 0 unless given, 1 for captured motion", "");
     weight("--negative-weight", flags.learn.negative_weight,
-           "Penalty on negative parameters, likewise; 0 cuts them off at zero", "0");
+           "Penalty on negative parameters, likewise; 0, the default, cuts them off at zero", "");
     const Flag logarithms =
         descent.add_switch("--log-parameters", flags.log_parameters,
                            "Learn the logarithms, which keeps parameters positive, as is done for "

@@ -65,11 +65,6 @@ class Recipe {
     void finish();
     void use_grid(const Grid& grid);
     const TrainingSet& training_set();
-    // How homogeneous networks of the published law are fitted, in all methods.
-    DescentOptions homogeneous_plan() const
-    {
-        return planned_steps(options_, motion_.header)[0].descent;
-    }
     const TrivialErrors& trivial();
     TrainHooks storing_hooks(std::optional<TrainState>& last, const Cloth& like);
 
@@ -116,8 +111,7 @@ void Recipe::fit_globals_first()
     const bool whole = motion_.rollout_count() == given_.rollout_count();
     const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
     globals_ =
-        fit_globals(seen,
-                    {options_.fixed_globals, train_.grid, options_.threads, options_.device},
+        fit_globals(seen, {options_.fixed_globals, train_.grid, options_.threads, options_.device},
                     progress_)
             .globals;
     use_globals();
