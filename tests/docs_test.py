@@ -30,8 +30,8 @@ WORK = {
                  ("--mesh", None, 10)],
     "demo": [("--seconds", "6", 1), ("--grid", "16x16", 8)],
     "import": [("--until", "8", 2)],
-    "train": [("--grid", None, 10), ("--rounds", "4", 1), ("--stiffness-iterations", "128", 1),
-              ("--damping-iterations", "64", 1)],
+    "train": [("--grid", None, 10), ("--rounds", None, 1), ("--stiffness-iterations", None, 1),
+              ("--damping-iterations", None, 1)],
     "simulate": [("--seconds", "8", 1)],
     "reproduce": [("--scale", "full", "smoke")],
 }
@@ -49,6 +49,19 @@ def lowered(value, least):
     return str(math.ceil(number)) if value.isdigit() else f"{number:g}"
 
 
+def shorter_training(arguments):
+    """Flags that make a training short, whichever its method."""
+    if "gradient" in arguments:
+        flags = {"--rounds": ["1"], "--stiffness-iterations": ["1"], "--damping-iterations": ["1"]}
+    elif "linear" in arguments:
+        flags = {}
+    else:
+        flags = {"--homogeneous-iterations": ["3"]}
+        if "--horizons" not in arguments:
+            flags |= {"--horizons": ["0.2"], "--iterations": ["3"]}
+    return [word for flag, values in flags.items() if flag not in arguments for word in [flag, *values]]
+
+
 def scaled(arguments):
     """The arguments of the program with less work in them."""
     if SCALE >= 1 or not arguments or {"--help", "--help-all"} & set(arguments):
@@ -57,6 +70,8 @@ def scaled(arguments):
     given = set(arguments)
     if verb == "train" and "--resume" in given:
         return arguments  # the run folder holds its settings
+    if verb == "train":
+        arguments += shorter_training(arguments)
     for flag, default, least in WORK.get(verb, []):
         if flag in given:
             value = arguments.index(flag) + 1

@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <algorithm>
 #include <unistd.h>
 
 #include <csignal>
@@ -66,7 +67,7 @@ bool ProgressBar::show(double done, double total, const std::string& remark)
         const double spent = std::chrono::duration<double>(now - start_).count();
         const double rate = (done - first_done_) / spent;
         const std::string left = rate > 0 ? time_text((total - done) / rate) + " left" : "";
-        const int filled = static_cast<int>(30 * done / total);
+        const int filled = std::clamp(static_cast<int>(30 * done / total), 0, 30);
         fmt::print(stderr, "{}{} [{}{}] {:.0f} of {:.0f} {}, {}{}{}, {}{}", terminal_ ? "\r" : "",
                    what_, std::string(filled, '#'), std::string(30 - filled, '.'), done, total,
                    unit_, remark, remark.empty() ? "" : ", ", time_text(spent), left,

@@ -43,6 +43,7 @@ class Recipe {
     }
     void open_store();
     bool asks_for_globals() const;
+    DescentOptions homogeneous_plan() const;
     void fit_globals_first();
     void use_globals();
     void choose_grid();
@@ -94,6 +95,11 @@ bool Recipe::asks_for_globals() const
 {
     return options_.globals.value_or(motion_.header.captured) &&
            options_.method != LearnMethod::gradient;
+}
+
+DescentOptions Recipe::homogeneous_plan() const
+{
+    return planned_steps(options_, motion_.header).front().descent;
 }
 
 // Whole recordings that validation does not see; of recordings in segments all of them. A run that
@@ -161,6 +167,7 @@ void Recipe::choose_grid()
     if (!finer) {
         if (header.captured && !options_.grid) note(describe_grid(header, train_.grid));
     } else if (state_.homogeneous) {  // an earlier run has chosen
+        set_.reset();
         if (const auto grid = regular_grid(state_.homogeneous->rest)) use_grid(*grid);
     } else {
         choose_grid(*finer);
