@@ -158,6 +158,7 @@ void Recipe::use_grid(const Grid& grid)
 {
     train_.grid.rows = grid.rows;
     train_.grid.cols = grid.cols;
+    set_.reset();  // it has another grid
 }
 
 void Recipe::choose_grid()
