@@ -213,17 +213,19 @@ std::string text_of(const nlohmann::json& rows)
     };
     const auto plain = [](const nlohmann::json& row, const char* key, const char* pattern) {
         const bool there = row.contains(key) && !row[key].is_null();
-        return there ? fmt::format(fmt::runtime(pattern), row[key].get<double>()) : std::string("-");
+        return there ? fmt::format(fmt::runtime(pattern), row[key].get<double>())
+                     : std::string("-");
     };
     std::string text =
         "Motion RMSE [m] on unseen rollouts, held by two anchors as in training, and by others.\n\n"
         "| cloth | unseen | one anchor | three | four | correlation of the map | training [s] |\n"
         "|---|---|---|---|---|---|---|\n";
     for (const nlohmann::json& row : rows) {
-        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n",
-                            row["name"].get<std::string>(), mean(row, "unseen"),
-                            mean(row, "anchors_1"), mean(row, "anchors_3"), mean(row, "anchors_4"),
-                            plain(row, "map_correlation", "{:.2f}"), plain(row, "seconds", "{:.0f}"));
+        text +=
+            fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row["name"].get<std::string>(),
+                        mean(row, "unseen"), mean(row, "anchors_1"), mean(row, "anchors_3"),
+                        mean(row, "anchors_4"), plain(row, "map_correlation", "{:.2f}"),
+                        plain(row, "seconds", "{:.0f}"));
     }
     return text;
 }
@@ -240,8 +242,8 @@ int reproduce_generalisation(const ReproduceArguments& arguments)
     const Cloth finer = reference_cloth({scale.finer, scale.finer}, MeshCut::diagonal);
     write_cloth(folder / "source.json", source);
     write_png(folder / "source.png", draw_stiffness(source));
-    make_motion(folder / "train.h5", source,
-                motion_options(scale, scale.rollouts, 2, common.seed), common);
+    make_motion(folder / "train.h5", source, motion_options(scale, scale.rollouts, 2, common.seed),
+                common);
     const Tests tests = make_tests(folder, scale, source, common);
     const Judge judge(tests, source, common);
 

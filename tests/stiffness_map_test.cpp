@@ -27,7 +27,8 @@ double linear_at(const Cloth& cloth, const Particles& particles)
 
 Cloth linear_springs(const GridOptions& grid, double sign = 1)
 {
-    Cloth cloth = make_grid_cloth(kSheet, grid, MaterialField::uniform(1), MaterialField::uniform(1));
+    Cloth cloth =
+        make_grid_cloth(kSheet, grid, MaterialField::uniform(1), MaterialField::uniform(1));
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         const bool bending = cloth.springs.family[s] == SpringFamily::bending;
         cloth.springs.stiffness[s] =

@@ -1,7 +1,7 @@
 #include "progress.h"
 
-#include <algorithm>
 #include <unistd.h>
+#include <algorithm>
 
 #include <csignal>
 #include <cstdio>

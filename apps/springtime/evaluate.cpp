@@ -103,7 +103,8 @@ Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, cons
     if (!arguments.truth.empty()) {
         const Cloth truth = read_cloth(arguments.truth);
         naming(arguments.truth, [&] {
-            if (truth.springs.spring_count() > 0) result.parameters = parameter_errors(cloth, truth);
+            if (truth.springs.spring_count() > 0)
+                result.parameters = parameter_errors(cloth, truth);
             result.map_correlation = map_correlation(cloth, truth);
         });
     }

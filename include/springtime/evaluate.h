@@ -61,9 +61,9 @@ struct ParameterError {
 // Compares the learned parameters that both cloths have. Throws Error when their springs differ.
 std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& truth);
 
-// The mean stiffness of the elements in every cell of the sheet: springs other than bending springs,
-// just above rest, or shear stiffness of triangles. An element on a border belongs to both cells. A
-// cell without elements has the stiffness of the nearest one. [N/m]
+// The mean stiffness of the elements in every cell of the sheet: springs other than bending
+// springs, just above rest, or shear stiffness of triangles. An element on a border belongs to both
+// cells. A cell without elements has the stiffness of the nearest one. [N/m]
 ValueMap stiffness_map(const Cloth& cloth, const Grid& cells);
 
 // Correlation of the stiffness maps of two cloths over the cells of the grid of the first. NaN if

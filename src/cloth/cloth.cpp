@@ -203,9 +203,8 @@ std::vector<SheetPoint> grid_points(const Sheet& sheet, const Grid& grid)
     check_sheet(sheet);
     const auto [rows, cols] = grid;
     if (rows < 1 || cols < 1 || rows > 4096 || cols > 4096 || rows * cols < 2) {
-        throw Error(
-            "grid {} x {}: rows and columns must be 2 to 4096, or one of them 1 for a rope", rows,
-            cols);
+        throw Error("grid {} x {}: rows and columns must be 2 to 4096, or one of them 1 for a rope",
+                    rows, cols);
     }
     // A single row or column lies in the middle.
     const auto place = [](double size, int index, int count) {

@@ -224,7 +224,11 @@ void GlobalFitter::descend(Point& point)
     constexpr int kIterations = 5, kRefinements = 2;
     scale_ = scale_of(point.residuals);
     for (int i = 0; i < kIterations; ++i) {
-        progress_.report({"fit globals", double(std::min(iterations_, expected_)), double(expected_), "iterations", {}});
+        progress_.report({"fit globals",
+                          double(std::min(iterations_, expected_)),
+                          double(expected_),
+                          "iterations",
+                          {}});
         ++iterations_;
         if (!improve(point)) break;
         for (int r = 0; r < kRefinements && refine(point); ++r) {

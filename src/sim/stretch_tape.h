@@ -121,7 +121,8 @@ class StretchTape : public Tape<Real> {
     void add_mass_sums(std::vector<double>& gradient, int begin, int end) const
     {
         for (std::size_t p = 0; p < particles_; ++p) {
-            for (int lane = begin; lane < end; ++lane) gradient[p] += mass_gradient_[p * lanes_ + lane];
+            for (int lane = begin; lane < end; ++lane)
+                gradient[p] += mass_gradient_[p * lanes_ + lane];
         }
     }
 
@@ -150,9 +151,9 @@ class StretchTape : public Tape<Real> {
         }
     }
 
-    // The force f of the elements accelerates by f/m = (v' - v)/dt - g, with g the acceleration that
-    // does not depend on mass. The adjoint of f is s/m for an adjoint s of the acceleration, so the
-    // gradient by m, -s.f/m^2, is minus its product with f/m.
+    // The force f of the elements accelerates by f/m = (v' - v)/dt - g, with g the acceleration
+    // that does not depend on mass. The adjoint of f is s/m for an adjoint s of the acceleration,
+    // so the gradient by m, -s.f/m^2, is minus its product with f/m.
     void add_mass_gradient(const Real* before, const Real* after)
     {
         const Real* force = adjoint_of_force();
