@@ -100,7 +100,7 @@ void check_bends(const Cloth& cloth, std::string_view source)
     }
     for (std::size_t i = 0; i < set.bend_count(); ++i) {
         check_corners(set.particles[i], Element::bend, i, cloth.particle_count(), source);
-        const auto [a, middle, b] = set.particles[i];
+        const int a = set.particles[i][0], middle = set.particles[i][1], b = set.particles[i][2];
         const auto lines = grid_lines(set.family[i]);
         if (std::none_of(lines.begin(), lines.end(), [&](const GridLine& line) {
                 return next_on(*cloth.grid, line, a) == middle &&

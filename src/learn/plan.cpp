@@ -226,13 +226,13 @@ IdentifyOptions identify_options(const LearnOptions& options, const GridOptions&
 
 std::optional<Grid> finer_grid(const LearnOptions& options, const MotionHeader& header)
 {
-    constexpr int kLeast = 3, kMost = 20;  // fewer are no grid for a surrogate
+    constexpr int kLeast = 3, kMostRows = 20;  // fewer are no grid for a surrogate
     const bool open = header.captured && !options.grid && options.method != LearnMethod::linear &&
                       !options.freeze && !options.stiffness_start && !options.damping_start;
     const std::optional<Grid> own = regular_grid(header.rest);
     if (!open || !own || own->rows < kLeast || own->cols < kLeast) return std::nullopt;
     const Grid finer{2 * own->rows - 1, 2 * own->cols - 1};
-    if (finer.rows > kMost || finer.cols > kMost) return std::nullopt;
+    if (finer.rows > kMostRows || finer.cols > kMostRows) return std::nullopt;
     return finer;
 }
 
