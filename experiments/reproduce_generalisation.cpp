@@ -168,20 +168,21 @@ std::vector<Training> trainings_of(const Scale& scale)
     const SpringLaw published = law_named("published");
     const auto square = [](int side) { return fmt::format("{0} x {0}", side); };
     std::vector<Training> trainings{
-        {"default", "full law, per spring: the default", {}},
+        {"default", "lean law, per spring: the default", {}},
         {"published-law", "k, b: the published law, per spring", with_law(published)},
-        {"finer", "full law, per spring, on " + square(scale.mesh + 1), on_grid(scale.mesh + 1)}};
+        {"finer", "lean law, per spring, on " + square(scale.mesh + 1), on_grid(scale.mesh + 1)}};
     if (!scale.all_rows) return trainings;
     const std::vector<Training> more{
+        {"full", "full law, per spring", with_law(law_named("full"))},
         {"k2-b", "k+, k-, b, per spring", with_law({.knots = {0}})},
         {"k-b-bends", "k, b, kappa, eta, per spring", with_law({.knots = {}, .bends = true})},
         {"k-b-c", "k, b, c, per spring", with_law({.knots = {}, .isotropic = true})},
         {"k2-b-c", "k+, k-, b, c, per spring", with_law({.knots = {0}, .isotropic = true})},
         {"k-b-c-bends", "k, b, c, kappa, eta, per spring",
          with_law({.knots = {}, .isotropic = true, .bends = true})},
-        {"long", "full law, per spring, longer clips and ten times the work", longer()},
-        {"24", "full law, per spring, on 24 x 24", on_grid(24)},
-        {"16", "full law, per spring, on 16 x 16", on_grid(16)},
+        {"long", "lean law, per spring, longer clips and ten times the work", longer()},
+        {"24", "lean law, per spring, on 24 x 24", on_grid(24)},
+        {"16", "lean law, per spring, on 16 x 16", on_grid(16)},
         {"published-32", "k, b, per spring, on 32 x 32", on_grid(32, with_law(published))},
         {"published-24", "k, b, per spring, on 24 x 24", on_grid(24, with_law(published))},
         {"published-16", "k, b, per spring, on 16 x 16", on_grid(16, with_law(published))}};
@@ -199,7 +200,7 @@ void add_rows(const Training& training, const fs::path& folder, const Judge& jud
     write_png(run.path() / "stiffness.png", draw_stiffness(learned.cloth));
     if (rows.empty()) {
         rows.push_back(judge.row("k, b homogeneous", learned.steps.front().cloth));
-        rows.push_back(judge.row("full law homogeneous", learned.steps[1].cloth));
+        rows.push_back(judge.row("lean law homogeneous", learned.steps[1].cloth));
     }
     rows.push_back(judge.row(training.row, learned.steps.back().cloth));
     rows.back()["seconds"] = learned.training_seconds;

@@ -112,6 +112,21 @@ class Learning:
             self.assertIn(message, told.stderr)
 
     @long_run
+    def test_reproduce_generalisation(self):
+        self.run_it("reproduce", "generalisation", "--scale", "smoke", "--out", "g", "--quiet")
+        result = json.loads((self.folder / "g/result.json").read_text())
+        rows = {row["name"]: row for row in result["rows"]}
+        for name in ("k, b homogeneous", "lean law homogeneous", "lean law, per spring: the default",
+                     "the source with stiffness + 1 %", "nothing moves"):
+            self.assertGreater(rows[name]["unseen"]["mean"], 0)
+            self.assertGreater(rows[name]["anchors_3"]["mean"], 0)
+        # The floor and the ceiling.
+        ours = rows["lean law, per spring: the default"]["unseen"]["mean"]
+        self.assertLess(rows["the source with stiffness + 1 %"]["unseen"]["mean"], ours)
+        self.assertLess(ours, rows["nothing moves"]["unseen"]["mean"])
+        self.assertIn("| nothing moves |", (self.folder / "g/result.md").read_text())
+
+    @long_run
     def test_reproduce_identification(self):
         self.run_it("reproduce", "identification", "--scale", "smoke", "--out", "r", "--quiet")
         result = json.loads((self.folder / "r/result.json").read_text())

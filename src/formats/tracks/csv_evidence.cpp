@@ -98,6 +98,7 @@ struct Stamps {
 
 bool goes_on(const CsvOpening& opening, std::size_t column)
 {
+    if (opening.sample_rows() == 0) return false;
     const std::size_t last = opening.sample_rows() - 1;
     return !opening.has_text[column] && opening.is_ascending(column) &&
            opening.value(last, column) > opening.first_value(column);
