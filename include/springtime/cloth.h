@@ -15,8 +15,9 @@
 #include "springtime/vec3.h"
 
 // A cloth: its flat rest shape, its particles, and the elements that join them. From top to bottom:
-// the sheet, numbers that vary over it, springs, bends, triangles, hinges, the cloth itself, laws
-// of springs, parameters by name, functions that build a cloth, and functions that ask about one.
+// the sheet, numbers that vary over it, springs, bends, triangles, hinges, rods, the cloth itself,
+// laws of springs, parameters by name, functions that build a cloth, and functions that ask about
+// one.
 namespace springtime {
 
 // ---- The sheet
@@ -186,6 +187,26 @@ struct HingeSet {
     std::size_t hinge_count() const { return corners.size(); }
 };
 
+// ---- Rods
+
+// How a rope bends and twists, beside the springs along it: as an elastic rod that is as stiff all
+// along but need not be straight by itself. Edges run from each particle to the next and meet in
+// joints. Every edge has a frame, two directions across it that turn with the material.
+struct Rod {
+    // A held end. Its first direction is `normal` while its edge points along `tangent`, and has
+    // turned with the edge on the shortest way where that points elsewhere. Both are unit vectors.
+    struct Clamp {
+        Vec3d tangent{}, normal{};
+    };
+    double bending = 0;          // B [N m^2]
+    double bending_damping = 0;  // [N m^2 s]
+    double twisting = 0;         // G [N m^2]
+    // By itself, of every joint, along the two directions of the frame. [1/m]
+    std::vector<std::array<double, 2>> curvature{};
+    // An end without a clamp turns freely about itself. At least one end has one.
+    std::optional<Clamp> first{}, last{};
+};
+
 // ---- The cloth
 
 // Numbers for the learned parameters of a cloth: one array for each of learned_parameters(), with
@@ -239,6 +260,7 @@ struct Cloth {
     BendSet bends{};
     TriangleSet triangles{};
     HingeSet hinges{};
+    std::optional<Rod> rod{};                // of a rope, whose springs join neighbours in order
     std::optional<StandardErrors> errors{};  // of an identified cloth
     std::optional<Globals> globals{};        // of a cloth that was learned from captured motion
 

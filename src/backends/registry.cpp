@@ -17,6 +17,18 @@ void check_device(Device device)
     throw Error(Field{"device"}, "device 'cuda': this version has no GPU backend; use cpu");
 }
 
+// Rods are short: the plain loops run them.
+bool runs_plainly(const Cloth& cloth, const SimulationOptions& options)
+{
+    return cloth.rod || options.device == Device::reference;
+}
+
+void check_differentiable(const Cloth& cloth)
+{
+    if (!cloth.rod) return;
+    throw Error("a rope that bends as a rod has no adjoint; fit_rod() learns it by differences");
+}
+
 }  // namespace
 
 Device device_named(std::string_view name)
@@ -34,14 +46,14 @@ Device device_named(std::string_view name)
 std::unique_ptr<Stepper> make_single_stepper(const Cloth& cloth, const SimulationOptions& options)
 {
     check_device(options.device);
-    if (options.device == Device::reference) return make_reference_stepper(cloth, options, 1);
+    if (runs_plainly(cloth, options)) return make_reference_stepper(cloth, options, 1);
     return make_simd_single(cloth, options, best_instruction_set());
 }
 
 std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const SimulationOptions& options)
 {
     check_device(options.device);
-    if (options.device == Device::reference) return make_reference_stepper(cloth, options, 1);
+    if (runs_plainly(cloth, options)) return make_reference_stepper(cloth, options, 1);
     return make_simd_batch(cloth, options, best_instruction_set());
 }
 
@@ -49,6 +61,7 @@ std::unique_ptr<Tape<float>> make_fast_tape(const Cloth& cloth, const Simulation
                                             const TapeOptions& tape)
 {
     check_device(options.device);
+    check_differentiable(cloth);
     return make_simd_tape(cloth, options, tape, best_instruction_set());
 }
 
@@ -57,6 +70,7 @@ std::unique_ptr<Tape<double>> make_reference_tape(const Cloth& cloth,
                                                   const TapeOptions& tape)
 {
     check_device(options.device);
+    check_differentiable(cloth);
     return make_plain_tape(cloth, options, tape);
 }
 

@@ -148,6 +148,57 @@ void check_hinges(const Cloth& cloth, std::string_view source)
     }
 }
 
+void check_clamp(const std::optional<Rod::Clamp>& clamp, const char* end, std::string_view source)
+{
+    constexpr double kUnit = 1e-6;
+    if (!clamp) return;
+    const auto is_unit = [](const Vec3d& a) { return std::abs(length(a) - 1) <= kUnit; };
+    if (is_unit(clamp->tangent) && is_unit(clamp->normal) &&
+        std::abs(dot(clamp->tangent, clamp->normal)) <= kUnit) {
+        return;
+    }
+    throw Error("{}: the {} clamp of the rod must have a unit tangent and a unit normal across it",
+                source, end);
+}
+
+void check_rod(const Cloth& cloth, std::string_view source)
+{
+    if (!cloth.rod) return;
+    const Rod& rod = *cloth.rod;
+    const auto& ends = cloth.springs.ends;
+    bool in_order = ends.size() + 1 == cloth.particle_count() && ends.size() >= 2;
+    for (std::size_t s = 0; in_order && s < ends.size(); ++s) {
+        in_order = ends[s] == std::array{int(s), int(s) + 1} && cloth.springs.rest_length[s] > 0;
+    }
+    if (!in_order) {
+        throw Error(
+            "{}: has a rod, so springs must join each particle to the next, in order and with a "
+            "rest length, and there must be three particles at least",
+            source);
+    }
+    if (rod.curvature.size() + 1 != ends.size()) {
+        throw Error("{}: a rod of {} joints has {} curvatures; give one each", source,
+                    ends.size() - 1, rod.curvature.size());
+    }
+    const auto valid = [](double number) { return std::isfinite(number) && number >= 0; };
+    if (!valid(rod.bending) || !valid(rod.bending_damping) || !(rod.twisting > 0) ||
+        !valid(rod.twisting)) {
+        throw Error(
+            "{}: a rod with bending {} and twisting {} N m^2 and bending damping {} N m^2 s; they "
+            "must be finite and not negative, and twisting positive",
+            source, rod.bending, rod.twisting, rod.bending_damping);
+    }
+    for (const auto& [a, b] : rod.curvature) {
+        if (std::isfinite(a) && std::isfinite(b)) continue;
+        throw Error("{}: a curvature of the rod is not finite; give numbers", source);
+    }
+    if (!rod.first && !rod.last) {
+        throw Error("{}: a rod without a clamp; say how the first or the last end is held", source);
+    }
+    check_clamp(rod.first, "first", source);
+    check_clamp(rod.last, "last", source);
+}
+
 void check_values(const Cloth& cloth, const Parameter& parameter, std::string_view source)
 {
     const ParameterKind& kind = *parameter.kind;
@@ -214,6 +265,7 @@ void check_cloth(const Cloth& cloth, std::string_view source)
     check_bends(cloth, source);
     check_triangles(cloth, source);
     check_hinges(cloth, source);
+    check_rod(cloth, source);
     for (const Element element : kElements) {
         for (const Parameter& parameter : parameters_in(cloth, element)) {
             check_values(cloth, parameter, source);

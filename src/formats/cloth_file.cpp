@@ -9,6 +9,7 @@
 #include "formats/cloth_json.h"
 #include "formats/globals_json.h"
 #include "formats/json_node.h"
+#include "formats/rod_json.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 
@@ -20,7 +21,8 @@ using nlohmann::json;
 
 constexpr std::string_view kFormat = "springtime-cloth";
 constexpr std::string_view kUnits = "m, kg, s, N";
-constexpr int kNewestVersion = 4;
+constexpr int kNewestVersion = 5;
+constexpr int kRodVersion = 5;  // of the first files with a rod
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::string_view kRanges = "ranges";  // what holds parameters per range of strain
 
@@ -207,6 +209,7 @@ std::string groups_text(const Cloth& cloth)
     if (cloth.hinges.hinge_count() > 0) {
         add(Element::hinge, elements_text(cloth, Element::hinge, cloth.hinges.corners));
     }
+    if (cloth.rod) text += fmt::format(",\n  \"rod\": {}", rod_text(*cloth.rod));
     return text;
 }
 
@@ -261,6 +264,10 @@ void check_kind(const json& document, const JsonNode& root, std::string_view sou
         if (!root[group].has(key)) continue;
         throw Error("{}: has '{}.{}', but says it is of version {}; make it version {}", source,
                     group, key, version, kind.file_version);
+    }
+    if (root.has("rod") && version < kRodVersion) {
+        throw Error("{}: has a rod, but says it is of version {}; make it version {}", source,
+                    version, kRodVersion);
     }
     if (const std::string units = root["units"].text(); units != kUnits) {
         throw Error("{}: 'units' is \"{}\"; convert all numbers to \"{}\"", source, units, kUnits);
@@ -442,13 +449,14 @@ void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
         cloth.hinges = read_hinges(root["hinges"], particles);
         read_parameters(root["hinges"], Element::hinge, cloth);
     }
+    if (root.has("rod")) cloth.rod = read_rod(root["rod"]);
 }
 
 }  // namespace
 
 int cloth_file_version(const Cloth& cloth)
 {
-    int version = 1;
+    int version = cloth.rod ? kRodVersion : 1;
     for (const Parameter& parameter : parameters_in(cloth)) {
         version = std::max(version, parameter.kind->file_version);
     }

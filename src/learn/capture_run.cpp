@@ -106,22 +106,37 @@ double CaptureRun::longest() const
            motion_.header.frame_interval();
 }
 
+std::vector<std::size_t> CaptureRun::recording_ends() const
+{
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+        if (i + 1 == seen_.size() || seen_[i + 1].rollout != seen_[i].rollout)
+            ends.push_back(i + 1);
+    }
+    return ends;
+}
+
 double CaptureRun::correlated() const
 {
     constexpr double kSeconds = 0.4;
     return free_count_ * std::max(1.0, kSeconds / motion_.header.frame_interval());
 }
 
+Motion CaptureRun::corrected_for(const Cloth& cloth) const
+{
+    return cloth.globals ? with_globals(motion_, *cloth.globals) : motion_;
+}
+
 std::optional<int> CaptureRun::substeps(const Cloth& cloth) const
 {
-    const Environment environment = with_globals(motion_, *cloth.globals).header.environment;
+    const Environment environment = corrected_for(cloth).header.environment;
     return laddered_substeps(cloth, environment, motion_.header.dt);
 }
 
 CaptureRun::Inputs CaptureRun::inputs(const Cloth& cloth, int substeps, std::size_t first,
                                       std::size_t count) const
 {
-    const Motion corrected = with_globals(motion_, *cloth.globals);
+    const Motion corrected = corrected_for(cloth);
     const MotionHeader& header = corrected.header;
     const double interval = header.frame_interval(), dt = header.dt / substeps;
     const Resampler resampler(cloth, header);

@@ -21,7 +21,9 @@ class CaptureRun {
     const Motion& motion() const { return motion_; }
     // Only so much of each recording counts, from its first frame on. [s]
     void set_horizon(double seconds);
-    double longest() const;                                  // recording [s]
+    double longest() const;  // recording [s]
+    // For every recording, how many free landmarks are seen up to its end.
+    std::vector<std::size_t> recording_ends() const;
     std::size_t seen_count() const { return seen_.size(); }  // free landmarks in frames that count
     // Residuals of landmarks and frames next to each other go together: what noise there is, a
     // tracker has in common over most of the cloth and some tenths of a second. How many do.
@@ -31,7 +33,7 @@ class CaptureRun {
     std::optional<int> substeps(const Cloth& cloth) const;
 
     // Predicted minus observed for all free landmarks that are seen, three numbers each; none if
-    // the cloth blows up. The cloth has globals. [m]
+    // the cloth blows up. The globals of the cloth are applied. [m]
     std::optional<Eigen::VectorXd> residuals(const Cloth& cloth, int substeps) const;
 
     // Gradient by the unknowns of a model of a function with these derivatives by the residuals, by
@@ -53,6 +55,7 @@ class CaptureRun {
         std::vector<State> starts;
         std::vector<Handles> handles;
     };
+    Motion corrected_for(const Cloth& cloth) const;
     Inputs inputs(const Cloth& cloth, int substeps, std::size_t first, std::size_t count) const;
     bool run_batch(const Inputs& inputs, int substeps, std::size_t first,
                    std::vector<std::vector<double>>& predicted) const;

@@ -5,6 +5,7 @@
 
 #include "learn/descent.h"
 #include "learn/plan.h"
+#include "learn/rod_fit.h"
 #include "learn/steps.h"
 #include "learn/summary.h"
 #include "learn/training_set.h"
@@ -17,6 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// The error of a cloth that need not have the particles of the surrogate.
+MotionError run_alone(const Cloth& cloth, const Motion& motion, const LearnOptions& options,
+                      const Progress& progress)
+{
+    const int substeps = stable_substeps(cloth, motion.header.environment, motion.header.dt);
+    return surrogate_error(cloth, motion, options.device, options.threads, progress, substeps);
+}
+
 // One run of learn().
 class Recipe {
   public:
@@ -27,6 +36,7 @@ class Recipe {
           store_(store),
           given_(given),
           motion_(learning_motion(given)),
+          stated_(motion_),
           train_(train_options(options, motion_))
     {
         check_learn(options, motion_);
@@ -59,6 +69,10 @@ class Recipe {
     void run_step(const StepPlan& plan, int first_iteration);
     Cloth start_of(const StepPlan& plan) const;
     std::optional<double> outlier_width() const;
+    bool learns_rod() const { return !options_.law && has_clamped_end(stated_); }
+    void learn_rod();
+    ValidationError error_of_rod(const Cloth& rod);
+    void name_misfits(const Cloth& rod);
     void choose_step();
     void refuse_if_trivial();
     void learn_automatically();
@@ -74,6 +88,7 @@ class Recipe {
     LearnStore& store_;
     const Motion& given_;
     Motion motion_;
+    Motion stated_;  // the same without globals
     TrainOptions train_;
     LearnState state_;
     std::optional<Globals> globals_;
@@ -93,7 +108,7 @@ void Recipe::open_store()
 
 bool Recipe::asks_for_globals() const
 {
-    return options_.globals.value_or(motion_.header.captured) &&
+    return options_.globals.value_or(motion_.header.captured && !learns_rod()) &&
            options_.method != LearnMethod::gradient;
 }
 
@@ -127,9 +142,8 @@ void Recipe::fit_globals_first()
 void Recipe::use_globals()
 {
     trivial();  // of the motion as stated
-    const Motion stated = motion_;
     set_.reset();
-    motion_ = with_globals(stated, *globals_);
+    motion_ = with_globals(stated_, *globals_);
     const Cloth homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
     const double error = training_set().validation_error(homogeneous).mean;
     std::string text = describe(*globals_);
@@ -140,7 +154,7 @@ void Recipe::use_globals()
             "to {:.3g} m with and to {:.3g} m without this: {}",
             error, as_stated_->error.mean, text);
         set_.reset();
-        motion_ = stated;
+        motion_ = stated_;
         set_ = std::make_unique<TrainingSet>(motion_, train_);
         as_stated_.reset();
     }
@@ -428,7 +442,57 @@ void Recipe::learn_in_steps()
     learned_.iterations = first_iteration;
     learned_.log = state_.log;
     for (const TrainLog& log : learned_.log) learned_.training_seconds += log.seconds;
+    if (learns_rod()) learn_rod();
     choose_step();
+}
+
+// A rope that was coiled keeps a shape of its own, which no network of springs has.
+void Recipe::learn_rod()
+{
+    const auto begin = Clock::now();
+    const std::size_t number = planned_steps(options_, motion_.header).size() - 1;
+    LearnStep step{"elastic rod, its own shape", {}, {}, 0};
+    if (number < state_.steps.size()) {
+        step.cloth = state_.steps[number];
+    } else {
+        step.cloth = fit_rod(select_rollouts(stated_, training_set().split.training),
+                             options_.threads, progress_);
+        store_.keep_step(number, step.cloth);
+    }
+    step.error = error_of_rod(step.cloth);
+    step.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    learned_.summary += describe_rod(step.cloth) + "\n";
+    name_misfits(step.cloth);
+    learned_.steps.push_back(std::move(step));
+}
+
+ValidationError Recipe::error_of_rod(const Cloth& rod)
+{
+    const auto first = training_set().split.validation.begin();
+    const auto count = std::ptrdiff_t(training_set().validation.size());
+    const MotionError error =
+        run_alone(rod, select_rollouts(stated_, {first, first + count}), options_, progress_);
+    return {error.mean, error.per_rollout};
+}
+
+// A rope that is gripped anew lies in its grips in another way.
+void Recipe::name_misfits(const Cloth& rod)
+{
+    constexpr double kMisfit = 2.5;
+    const std::vector<double> errors = run_alone(rod, stated_, options_, progress_).per_rollout;
+    std::vector<double> sorted = errors;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted[sorted.size() / 2];
+    std::string misfits;
+    for (std::size_t r = 0; r < errors.size(); ++r) {
+        if (!(errors[r] > kMisfit * median)) continue;
+        misfits += fmt::format("{}{} ({:.3g} m)", misfits.empty() ? "" : ", ", r, errors[r]);
+    }
+    if (misfits.empty()) return;
+    learned_.summary += fmt::format(
+        "warning: one shape of the rope follows half of the rollouts to {:.3g} m or closer, but "
+        "not rollout {}: if the rope was gripped anew there, learn those rollouts by themselves\n",
+        median, misfits);
 }
 
 void Recipe::choose_step()

@@ -81,6 +81,7 @@ Energy energy_of(const Cloth& cloth, const Environment& environment, const State
     energy.elastic += energy_of_springs(cloth.springs, state) +
                       energy_of_bends(cloth.bends, state) + energy_of_triangles(cloth, state) +
                       energy_of_hinges(cloth, state);
+    if (cloth.rod) energy.elastic += RodForces(cloth).energy(state.position);
     return energy;
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "physics/bend.h"
@@ -9,6 +10,7 @@
 #include "physics/hinge.h"
 #include "physics/spring.h"
 #include "physics/triangle.h"
+#include "sim/rod.h"
 #include "springtime/cloth.h"
 #include "springtime/simulation.h"
 
@@ -88,6 +90,7 @@ struct ForceTable {
     std::vector<Triangle> triangles;
     TriangleDamping damping_kind;
     std::vector<Hinge> hinges;
+    std::optional<RodForces> rod;
     std::vector<Real> inverse_mass;
     Vec3<Real> gravity, wind;
     Real drag;
@@ -128,6 +131,7 @@ struct ForceTable {
                               shape_of_hinge<Real>(cloth, h.corners[i]),
                               {Real(h.stiffness[i]), Real(h.damping[i])}});
         }
+        if (cloth.rod) rod.emplace(cloth);
     }
 
     void set_environment(const Environment& environment)
@@ -242,6 +246,7 @@ void add_element_forces(const ForceTable<Real>& table, const std::vector<Vec3<Re
             break;
     }
     add_hinge_forces(table, position, velocity, force);
+    if (table.rod) table.rod->add(position, velocity, force);
 }
 
 template <class Real>

@@ -53,6 +53,25 @@ void add_bend_product(const Cloth& cloth, const std::vector<double>& weight, con
     }
 }
 
+// Adds A x of the rod of a cloth, if it has one. The particles of its clamps are held.
+void add_rod_product(const Cloth& cloth, double Rod::*weight, const Displacements& x,
+                     Displacements& product)
+{
+    // A rope that is bent by itself is stiffer than a straight one.
+    constexpr double kGrowth = 1.2;
+    if (!cloth.rod) return;
+    const std::size_t count = x.size();
+    const auto hold = [&](Displacements& field) {
+        if (cloth.rod->first) field[0] = field[1] = {};
+        if (cloth.rod->last) field[count - 2] = field[count - 1] = {};
+    };
+    Displacements free = x, part(count);
+    hold(free);
+    RodForces(cloth).add_product(kGrowth * (*cloth.rod).*weight, free, part);
+    hold(part);
+    for (std::size_t p = 0; p < count; ++p) product[p] += part[p];
+}
+
 // The largest of all stiffnesses that a spring has.
 std::vector<double> largest_stiffness(const Cloth& cloth)
 {
@@ -120,6 +139,7 @@ class FlatElements {
     {
         cloth.springs = {};
         cloth.bends = {};
+        cloth.rod.reset();
         return cloth;
     }
 
@@ -239,6 +259,7 @@ ClothSpectrum flat_spectrum(const Cloth& cloth)
         cloth, springs_only, [&](const Displacements& x, Displacements& product) {
             add_spring_product(cloth, stiffness, x, product);
             add_bend_product(cloth, cloth.bends.stiffness, x, product);
+            add_rod_product(cloth, &Rod::bending, x, product);
             elements.add_stiffness_product(1, x, product);
         });
     const double c = largest_eigenvalue(
@@ -246,6 +267,7 @@ ClothSpectrum flat_spectrum(const Cloth& cloth)
             add_spring_product(cloth, cloth.springs.damping, x, product);
             add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
             add_bend_product(cloth, cloth.bends.damping, x, product);
+            add_rod_product(cloth, &Rod::bending_damping, x, product);
             elements.add_damping_product(1, x, product);
         });
     return {w2, c};
@@ -260,6 +282,7 @@ ClothSpectrum worst_spectrum(const Cloth& cloth)
         cloth, springs_only, [&](const Displacements& x, Displacements& product) {
             add_isotropic_product(cloth, stiffness, x, product);
             add_bend_product(cloth, cloth.bends.stiffness, x, product);
+            add_rod_product(cloth, &Rod::bending, x, product);
             elements.add_stiffness_product(kStiffnessGrowth, x, product);
         });
     const double c = largest_eigenvalue(
@@ -267,6 +290,7 @@ ClothSpectrum worst_spectrum(const Cloth& cloth)
             add_isotropic_product(cloth, cloth.springs.damping, x, product);
             add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
             add_bend_product(cloth, cloth.bends.damping, x, product);
+            add_rod_product(cloth, &Rod::bending_damping, x, product);
             elements.add_damping_product(damping_growth(cloth.triangles.damping_kind), x, product);
         });
     return {w2, c};

@@ -1,0 +1,61 @@
+#include "formats/rod_json.h"
+
+#include <fmt/format.h>
+
+namespace springtime {
+
+namespace {
+
+std::string clamp_text(const char* name, const Rod::Clamp& clamp)
+{
+    const Vec3d &t = clamp.tangent, &n = clamp.normal;
+    return fmt::format(",\n    \"{}\": {{\"tangent\": [{}, {}, {}], \"normal\": [{}, {}, {}]}}",
+                       name, t.x, t.y, t.z, n.x, n.y, n.z);
+}
+
+Vec3d read_direction(const JsonNode& node)
+{
+    const auto [x, y, z] = node.tuple<3>();
+    return {x.number(), y.number(), z.number()};
+}
+
+std::optional<Rod::Clamp> read_clamp(const JsonNode& rod, const char* name)
+{
+    if (!rod.has(name)) return std::nullopt;
+    const JsonNode clamp = rod[name];
+    return Rod::Clamp{read_direction(clamp["tangent"]), read_direction(clamp["normal"])};
+}
+
+}  // namespace
+
+std::string rod_text(const Rod& rod)
+{
+    std::string curvature;
+    for (const auto& [a, b] : rod.curvature) {
+        curvature += fmt::format("{}\n      [{}, {}]", curvature.empty() ? "" : ",", a, b);
+    }
+    return fmt::format(
+        "{{\n    \"bending\": {},\n    \"bending_damping\": {},\n    \"twisting\": {},\n"
+        "    \"curvature\": [{}]{}{}\n  }}",
+        rod.bending, rod.bending_damping, rod.twisting, curvature,
+        rod.first ? clamp_text("first", *rod.first) : "",
+        rod.last ? clamp_text("last", *rod.last) : "");
+}
+
+Rod read_rod(const JsonNode& node)
+{
+    Rod rod;
+    rod.bending = node["bending"].number();
+    rod.bending_damping = node["bending_damping"].number();
+    rod.twisting = node["twisting"].number();
+    const JsonNode curvature = node["curvature"];
+    for (std::size_t j = 0; j < curvature.array_size(); ++j) {
+        const auto [a, b] = curvature.entry(j).tuple<2>();
+        rod.curvature.push_back({a.number(), b.number()});
+    }
+    rod.first = read_clamp(node, "first");
+    rod.last = read_clamp(node, "last");
+    return rod;
+}
+
+}  // namespace springtime
