@@ -130,6 +130,23 @@ Result elements_of(const Cloth& cloth, Element element)
     return result;
 }
 
+// How a rope bends and twists; nothing where it is no rod.
+Result rod_of(const Cloth& cloth)
+{
+    if (!cloth.rod) return {};
+    const Rod& rod = *cloth.rod;
+    double most = 0;
+    for (const auto& [a, b] : rod.curvature) most = std::max(most, std::hypot(a, b));
+    Result result = Result::tree();
+    result.add("bending", rod.bending, "N m^2");
+    result.add("bending_damping", rod.bending_damping, "N m^2 s").label("bending damping");
+    result.add("twisting", rod.twisting, "N m^2");
+    result.add("largest_curvature", most, "1/m").label("largest curvature by itself");
+    result.add("clamped_ends", int(rod.first.has_value()) + int(rod.last.has_value()))
+        .label("clamped ends");
+    return result;
+}
+
 }  // namespace
 
 Result report_of(const Cloth& cloth)
@@ -146,6 +163,7 @@ Result report_of(const Cloth& cloth)
     result.add("bends", elements_of(cloth, Element::bend));
     result.add("triangles", elements_of(cloth, Element::triangle));
     result.add("hinges", elements_of(cloth, Element::hinge));
+    result.add("rod", rod_of(cloth));
     return result;
 }
 
