@@ -311,7 +311,8 @@ TEST(LogParameters, WhereItIsLeanStiffnessAloneDeviates)
                 most = std::max(most, state.parameters[k][e] - before[k][e]);
             }
             // Adam moves each by about the rate, up or down.
-            stiffness ? EXPECT_GT(most - least, 0.01) : EXPECT_LT(most - least, 1e-12);
+            EXPECT_EQ(most - least > 0.01, stiffness);
+            EXPECT_EQ(most - least < 1e-12, !stiffness);
         }
     }
     const auto [lightest, heaviest] = std::minmax_element(state.parameters.back().begin(),

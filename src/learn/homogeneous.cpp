@@ -102,9 +102,9 @@ Cloth homogeneous_start(const TrainingSet& set, const Stage& stage)
 DescentOptions homogeneous_descent(const MotionHeader&, std::uint64_t seed)
 {
     DescentOptions options;
-    options.horizons = {{30, 0.5}, {15, 1}};
+    options.horizons = {{40, 0.5}, {20, 1}};
     options.deviate = false;
-    options.validate_every = 45;
+    options.validate_every = 30;
     options.seed = seed;
     return options;
 }

@@ -234,7 +234,7 @@ bool Recipe::asks_for_solving() const
 bool Recipe::springs_may_explain()
 {
     constexpr std::size_t kVeryFew = 4, kFew = 16;
-    constexpr double kMuch = 0.5;
+    constexpr double kMuch = 0.3;
     constexpr double kFarBetter = 0.5;  // as in linear_answer_is_exact()
     const std::vector<std::size_t>& training = training_set().split.training;
     if (state_.linear || asks_for_solving() || training.size() <= 2 * kFew) return true;
