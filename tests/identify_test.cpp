@@ -55,6 +55,33 @@ void expect_scaled(const ParameterValues& a, const ParameterValues& b,
     }
 }
 
+// ---- What springs can explain at all ----
+
+TEST(LeastUnexplained, IsNothingOfTheMotionOfSprings)
+{
+    // Accelerations were rounded to floats, of which a thousandth would be far more.
+    const auto left = least_unexplained(falls6(), options_for(truth6()));
+    ASSERT_TRUE(left);
+    EXPECT_LT(*left, 1e-5);
+    EXPECT_FALSE(least_unexplained(observed(falls6(), {}), options_for(truth6())));
+}
+
+TEST(LeastUnexplained, IsNearlyAllOfRandomForces)
+{
+    // n equations with noise on their right and m unknowns leave 1 - m/n of the squares on average.
+    // Here m is 16 springs or fewer with two numbers each, and n is above 3000.
+    std::vector<Rollout> rollouts = rollouts_of(falls6());
+    Random random(5);
+    for (Rollout& rollout : rollouts) {
+        for (float& a : rollout.acceleration) a = float(1000 * random.normal());
+    }
+    const Motion noise = motion_of(falls6().header, std::move(rollouts));
+    const auto left = least_unexplained(noise, options_for(truth6()));
+    ASSERT_TRUE(left);
+    EXPECT_GT(*left, std::sqrt(1 - 2 * 32 / 3000.0));
+    EXPECT_LE(*left, 1);
+}
+
 // ---- Without noise ----
 
 // Rollouts of frames that have nothing to do with each other. What floats take from accelerations

@@ -76,7 +76,7 @@ TEST_P(WideTape, StatesAreThoseOfTheReference)
 
 TEST_P(WideTape, GradientIsThatOfTheReference)
 {
-    for (const int steps : {1, 63, 64, 65, 500}) {  // sums are flushed after every 64
+    for (const int steps : {1, 127, 128, 129, 500}) {  // sums are flushed after every 128
         const Scene scene = windy_scene(steps, 2);
         // Every step there and every step back rounds a few times by half an epsilon, some up and
         // some down, and an entry may be a hundredth of what it is summed from. Seen: a third.
@@ -95,6 +95,34 @@ TEST_P(WideTape, GradientOfALawIsThatOfTheReference)
             const double tolerance = 100 * 8 * kFloatEpsilon * std::sqrt(2.0 * steps);
             const double error = gradient_error(alone(scene, 0), reference_gradient(scene));
             EXPECT_LE(error, tolerance) << steps << " steps, " << law.knots.size() << " knots";
+        }
+    }
+}
+
+TEST_P(WideTape, ZerosThatStayHaveNoGradientAndChangeNoOther)
+{
+    for (const int steps : {1, 200}) {
+        Scene scene = law_scene(steps, 4, law_named("full"));
+        auto& isotropic = scene.cloth.springs.isotropic_damping;
+        for (std::size_t s = 0; s < isotropic.size(); s += 3) isotropic[s] = 0;
+        std::fill(scene.cloth.bends.damping.begin(), scene.cloth.bends.damping.end(), 0.0);
+        Gradient expected = reference_gradient(scene);
+        const double tolerance = 100 * 8 * kFloatEpsilon * std::sqrt(2.0 * steps);  // as above
+        EXPECT_LE(gradient_error(alone(scene, 0), expected), tolerance) << steps << " steps";
+        const ParameterValues values = parameters_of(scene.cloth);
+        for (std::size_t kind = 0; kind < values.size(); ++kind) {
+            for (std::size_t e = 0; e < values[kind].size(); ++e) {
+                if (values[kind][e] == 0) expected.kinds[kind][e] = 0;
+            }
+        }
+        const TapeOptions zeros_stay{kKeepAll.memory, true};
+        const Gradient found = alone(scene, 0, zeros_stay);
+        for (std::size_t kind = 0; kind < values.size(); ++kind) {
+            if (largest_entry(expected.kinds[kind]) == 0) {
+                EXPECT_EQ(largest_entry(found.kinds[kind]), 0);
+            } else {
+                EXPECT_LE(worst_relative_error(found.kinds[kind], expected.kinds[kind]), tolerance);
+            }
         }
     }
 }
@@ -231,6 +259,25 @@ TEST(StretchLength, IsAllThatFitsOrTheRoot)
         EXPECT_LE(states, 2 * std::sqrt(double(steps)) + 3) << steps << " steps";
         EXPECT_GE(stretch * stretch, steps);
         EXPECT_LT((stretch - 1) * (stretch - 1), steps);
+    }
+}
+
+TEST(LastStretch, TakesTheMemoryThatTheOthersLeave)
+{
+    EXPECT_EQ(last_stretch(100, 10, 1010), 0);
+    EXPECT_EQ(last_stretch(0, 1, 1000), 0);
+    // Stretches of 45. Beside 45 kept states and one more 654 fit: 1350 = 30 * 45 >= 2000 - 654.
+    EXPECT_EQ(last_stretch(2000, 1, 700), 1350);
+    EXPECT_EQ(last_stretch(8000, 1, 1), 7920);  // no longer than the others
+    for (int steps = 1; steps < 100000; steps += 1 + steps / 7) {
+        const int root = stretch_length(steps, 1, 0);
+        for (const int memory : {2 * root + 3, 5 * root, steps / 2 + 2 * root + 3}) {
+            const int stretch = stretch_length(steps, 1, std::size_t(memory));
+            const int last = last_stretch(steps, 1, std::size_t(memory));
+            EXPECT_EQ(last % stretch, 0);
+            const int states = last / stretch + 1 + steps - last + 1;
+            EXPECT_LE(states, steps + 1 > memory ? memory : steps + 2);
+        }
     }
 }
 

@@ -79,6 +79,11 @@ struct Identification {
 Identification identify(const Motion& motion, const IdentifyOptions& options,
                         const Progress& progress = {});
 
+// The part of the forces that no springs can explain, as a share of their root mean square: what is
+// left if every particle chooses the stiffness and damping of its springs for itself. It takes much
+// less time than identify(). Absent without stored accelerations.
+std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options);
+
 // ---- How well the springs are known
 //
 // These functions throw Error for a cloth without standard errors.

@@ -57,15 +57,16 @@ struct DescentOptions {
     double start_share = 0.5;  // of the clips, that start with their rollout; others anywhere
     double rate = 0.1;         // of the logarithms; falls like a cosine
     double level_rate = 2;     // of the levels of families, times the rate
-    // Rows and columns are as stiff in compression as in tension.
+    // Rows and columns are as stiff in compression as in tension, and of the deviations only those
+    // of stiffness (and mass) are learned; damping and bending have one value per family.
     bool lean = false;
     bool deviate = true;  // every element has its own value; otherwise one per family
     // Passes of [1 2 1] along rows and columns over the gradient of the deviations: few recordings
-    // say more about a neighbourhood than about a spring.
+    // say more about a neighbourhood than about a spring. So many at first, none at the end.
     int smoothing = 6;
     double gradient_limit = 2;      // of the median over the clips
     double averaging = 0.95;        // decay of the running mean of the logarithms
-    int validate_every = 24;        // iterations
+    int validate_every = 32;        // iterations
     bool masses = false;            // every particle has its own mass, too; their sum stays
     bool squares = false;           // the loss is the mean of squares instead of that of distances
     std::optional<double> width{};  // distance beyond which outliers count less [m]; absent: none

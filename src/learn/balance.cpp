@@ -161,6 +161,20 @@ double NormalBlocks::residual(const Eigen::VectorXd& parameters) const
     return sum;
 }
 
+double NormalBlocks::least_residual() const
+{
+    constexpr double kRidge = 1e-12;  // of the mean of the diagonal: some elements see no motion
+    double sum = 0;
+    for (const Block& block : blocks_) {
+        if (block.rows == 0) continue;
+        Eigen::MatrixXd matrix = block.matrix;
+        matrix.diagonal().array() += kRidge * matrix.trace() / double(matrix.rows());
+        const Eigen::VectorXd x = matrix.ldlt().solve(block.right);
+        sum += block.squares - 2 * x.dot(block.right) + x.dot(block.matrix * x);
+    }
+    return sum;
+}
+
 double NormalBlocks::squares() const
 {
     double sum = 0;

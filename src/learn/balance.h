@@ -65,6 +65,9 @@ class NormalBlocks {
     // Sum of squared (or multiplied) residuals. [N^2]
     double residual(const Eigen::VectorXd& parameters) const;
     double squares() const;  // of the forces that springs must exert [N^2]
+    // What is left if every particle chooses the parameters of its elements for itself. No common
+    // parameters leave less. Of a pair of looks that are the same. [N^2]
+    double least_residual() const;
     long row_count() const;  // equations, three per place of a particle
 
     // What the places of each group say about the parameters, a column per group: minus the

@@ -80,18 +80,18 @@ class Descent {
           options_(options),
           first_iteration_(first_iteration),
           logs_(start, shortest_step(set, start), options.masses),
-          gradient_(set.gradient_of(start)),
+          gradient_(set.gradient_of(start, true)),  // zero has no logarithm
           loss_(set.trajectory_loss(options))
     {
     }
 
     TrainResult run(const TrainState* resume, const TrainHooks& hooks, const Progress& progress,
-                    const std::string& stage);
+                    const std::string& stage, std::optional<double> start_error);
 
   private:
     using Batch = std::vector<Trajectory>;
 
-    void begin();
+    void begin(std::optional<double> start_error);
     void go_on(const TrainState& state);
     void read_ahead(int iteration);
     std::vector<Clip> clips_of(int iteration) const;
@@ -99,6 +99,7 @@ class Descent {
     TrainLog iterate();
     ParameterValues gradient_of(const Batch& batch, const ParameterValues& values, TrainLog& log);
     void validate(TrainLog& log);
+    void judge(double error, const ParameterValues& values);
     int done() const { return state_.iteration - first_iteration_; }
 
     const TrainingSet& set_;
@@ -112,12 +113,14 @@ class Descent {
     std::future<Batch> coming_;
 };
 
-void Descent::begin()
+// A descent that only makes it worse leaves the start.
+void Descent::begin(std::optional<double> start_error)
 {
     state_ = logs_.start_from(start_);
     state_.iteration = state_.best_iteration = first_iteration_;
+    if (start_error) return judge(*start_error, exponentials(state_.average));
     TrainLog unused;
-    validate(unused);  // a descent that only makes it worse leaves the start
+    validate(unused);
 }
 
 void Descent::go_on(const TrainState& state)
@@ -223,6 +226,11 @@ void Descent::validate(TrainLog& log)
     const ParameterValues values = exponentials(state_.average);
     const double error = set_.validation_error(gradient_, values).mean;
     log.validation_rmse = error;
+    judge(error, values);
+}
+
+void Descent::judge(double error, const ParameterValues& values)
+{
     if (!std::isfinite(error)) return;
     const bool first = !state_.best_validation;
     if (first || error < state_.lowest_validation) state_.lowest_validation = error;
@@ -233,12 +241,13 @@ void Descent::validate(TrainLog& log)
 }
 
 TrainResult Descent::run(const TrainState* resume, const TrainHooks& hooks,
-                         const Progress& progress, const std::string& stage)
+                         const Progress& progress, const std::string& stage,
+                         std::optional<double> start_error)
 {
     if (resume) {
         go_on(*resume);
     } else {
-        begin();
+        begin(start_error);
     }
     const int total = total_iterations(options_);
     TrainResult result;
@@ -263,9 +272,11 @@ TrainResult Descent::run(const TrainState* resume, const TrainHooks& hooks,
 
 TrainResult descend(const TrainingSet& set, const Cloth& start, const DescentOptions& options,
                     int first_iteration, const TrainState* resume, const TrainHooks& hooks,
-                    const Progress& progress, const std::string& stage)
+                    const Progress& progress, const std::string& stage,
+                    std::optional<double> start_error)
 {
-    return Descent(set, start, options, first_iteration).run(resume, hooks, progress, stage);
+    return Descent(set, start, options, first_iteration)
+        .run(resume, hooks, progress, stage, start_error);
 }
 
 }  // namespace springtime

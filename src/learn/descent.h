@@ -11,10 +11,13 @@ int total_iterations(const DescentOptions& options);
 // Descends on trajectories from `start`, whose law the result has. Iterations are counted from
 // `first_iteration` on. What is validated, on whole rollouts, is a running mean of the logarithms;
 // the last that is not clearly worse than the best is the result, and that may be the start. With
-// `resume`, it continues from that state. Throws Failure when most clips of an iteration blow up.
+// `resume`, it continues from that state. Validation takes time, so `start_error` says how far the
+// start is from whole rollouts if that is known [m]. Throws Failure when most clips of an iteration
+// blow up.
 TrainResult descend(const TrainingSet& set, const Cloth& start, const DescentOptions& options,
                     int first_iteration, const TrainState* resume, const TrainHooks& hooks,
-                    const Progress& progress, const std::string& stage);
+                    const Progress& progress, const std::string& stage,
+                    std::optional<double> start_error = std::nullopt);
 
 // Scales the gradients of clips down to `limit` times the median of their norms, so that a chaotic
 // clip cannot rule, and returns their mean. Gradients that are not finite are left out; nothing is

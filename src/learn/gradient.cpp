@@ -19,12 +19,13 @@ std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& envi
 }
 
 BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
-                             int threads, const Substeps& substeps)
+                             int threads, const Substeps& substeps, bool zeros_stay)
     : surrogate_(surrogate),
       options_(options),
       stride_(stride),
       threads_(thread_count(threads)),
-      substeps_(substeps)
+      substeps_(substeps),
+      zeros_stay_(zeros_stay)
 {
     backend_ = make_clip_gradient(surrogate, options, stride);
     if (substeps.count && !backend_) make_tapes(*substeps.count);
@@ -37,13 +38,15 @@ void BatchGradient::make_tapes(int substeps)
     taped_substeps_ = substeps;
     SimulationOptions options = options_;
     options.dt /= substeps;
+    TapeOptions tape;
+    tape.zeros_stay = zeros_stay_;
     fast_.clear();
     reference_.clear();
     for (int t = 0; t < threads_; ++t) {
         if (options.device == Device::reference) {
-            reference_.push_back(make_reference_tape(surrogate_, options));
+            reference_.push_back(make_reference_tape(surrogate_, options, tape));
         } else {
-            fast_.push_back(make_fast_tape(surrogate_, options));
+            fast_.push_back(make_fast_tape(surrogate_, options, tape));
         }
     }
 }

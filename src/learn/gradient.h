@@ -24,8 +24,9 @@ inline constexpr double kShortestStep = 1e-5;
 // does not depend on the number of threads.
 class BatchGradient {
   public:
+    // With `zeros_stay`, gradients by parameters that are zero may be left out.
     BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride, int threads,
-                  const Substeps& substeps = {1});
+                  const Substeps& substeps = {1}, bool zeros_stay = false);
     ~BatchGradient();
     BatchGradient(BatchGradient&&) noexcept = default;
 
@@ -73,6 +74,7 @@ class BatchGradient {
     SimulationOptions options_;  // with the step of the motion
     int stride_, threads_;
     Substeps substeps_;
+    bool zeros_stay_;
     std::unique_ptr<ClipGradient> backend_;                 // null: tapes
     int taped_substeps_ = 0;                                // of the tapes; 0 before there are any
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread

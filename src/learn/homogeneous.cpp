@@ -104,7 +104,7 @@ DescentOptions homogeneous_descent(const MotionHeader&, std::uint64_t seed)
     DescentOptions options;
     options.horizons = {{40, 0.5}, {20, 1}};
     options.deviate = false;
-    options.validate_every = 20;
+    options.validate_every = 30;
     options.seed = seed;
     return options;
 }

@@ -449,4 +449,19 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
     return Identifier(motion, options, progress).run();
 }
 
+std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options)
+{
+    const BalanceReader reader(motion, options);
+    if (!reader.has_accelerations() || options.form == BalanceForm::weak) return std::nullopt;
+    NormalBlocks blocks(reader.cloth());
+    const Scheme scheme;
+    for (std::size_t r = 0; r < reader.rollouts().size(); ++r) {
+        for (const Piece& piece : reader.pieces(scheme, r)) {
+            reader.with_rows(scheme, piece,
+                             [&](const BalancePair& rows) { blocks.add(rows, reader.threads()); });
+        }
+    }
+    return std::sqrt(std::max(0.0, blocks.least_residual()) / blocks.squares());
+}
+
 }  // namespace springtime

@@ -34,6 +34,7 @@ class LogParameters {
                  double rate, int step) const;
 
   private:
+    bool deviates(std::size_t parameter, const DescentOptions& options) const;
     void cut_off(std::size_t parameter, std::vector<double>& logs) const;
     void tie(ParameterValues& gradient) const;
     void follow_ties(ParameterValues& logs) const;

@@ -92,6 +92,7 @@ class Recipe {
     TrainOptions train_;
     LearnState state_;
     std::optional<Globals> globals_;
+    ValidationError homogeneous_error_;
     std::optional<LearnStep> as_stated_;  // the answer before globals are fitted
     std::unique_ptr<TrainingSet> set_;
     std::optional<TrivialErrors> trivial_;
@@ -246,12 +247,25 @@ bool Recipe::asks_for_solving() const
 // all: the forces of a finite-element cloth are not those of springs, whatever these are.
 bool Recipe::springs_may_explain()
 {
-    constexpr std::size_t kFew = 16;
+    constexpr std::size_t kVeryFew = 4, kFew = 16;
+    constexpr double kMuch = 0.3;
     constexpr double kFarBetter = 0.5;  // as in linear_answer_is_exact()
     const std::vector<std::size_t>& training = training_set().split.training;
     if (state_.linear || asks_for_solving() || training.size() <= 2 * kFew) return true;
-    const Motion few = select_rollouts(motion_, {training.begin(), training.begin() + kFew});
-    const Identification found = identify(few, identify_options(options_, train_.grid), progress_);
+    const auto first = [&](std::size_t count) {
+        return select_rollouts(motion_,
+                               {training.begin(), training.begin() + std::ptrdiff_t(count)});
+    };
+    const IdentifyOptions solving = identify_options(options_, train_.grid);
+    const std::optional<double> unexplained = least_unexplained(first(kVeryFew), solving);
+    if (unexplained && *unexplained > kMuch) {
+        learned_.summary += fmt::format(
+            "not solved linearly: springs cannot explain the forces of this motion; whatever their "
+            "stiffness and damping, {:.0f} % of the forces are left\n",
+            100 * *unexplained);
+        return false;
+    }
+    const Identification found = identify(first(kFew), solving, progress_);
     const double error = training_set().validation_error(found.cloth).mean;
     if (error <= kFarBetter * trivial().best()) return true;
     learned_.summary += fmt::format(
@@ -325,7 +339,8 @@ void Recipe::fit_homogeneous_network()
         store_.keep_homogeneous(*state_.homogeneous);
     }
     learned_.homogeneous = state_.homogeneous;
-    learned_.homogeneous_rmse = training_set().validation_error(*state_.homogeneous).mean;
+    homogeneous_error_ = training_set().validation_error(*state_.homogeneous);
+    learned_.homogeneous_rmse = homogeneous_error_.mean;
 }
 
 // `like` has the law of the descent.
@@ -389,6 +404,10 @@ Cloth Recipe::start_of(const StepPlan& plan) const
 void Recipe::run_step(const StepPlan& plan, int first_iteration)
 {
     const Cloth start = start_of(plan);
+    const LearnStep& before = learned_.steps.back();
+    const bool same = parameters_of(start) == parameters_of(before.cloth);
+    const std::optional<double> start_error =
+        same ? std::optional(before.error.mean) : std::nullopt;
     const int end = first_iteration + total_iterations(plan.descent);
     const bool begun = state_.descent && state_.descent->iteration > first_iteration &&
                        state_.descent->iteration <= end;
@@ -397,7 +416,8 @@ void Recipe::run_step(const StepPlan& plan, int first_iteration)
     TrainResult result;
     try {
         result = descend(training_set(), start, plan.descent, first_iteration,
-                         begun ? &*state_.descent : nullptr, hooks, progress_, plan.name);
+                         begun ? &*state_.descent : nullptr, hooks, progress_, plan.name,
+                         start_error);
     } catch (const Cancelled&) {
         if (last) store_.keep_descent(*last);
         throw;
@@ -436,7 +456,7 @@ void Recipe::learn_in_steps()
         }
         if (i > 0) first_iteration += total_iterations(plans[i].descent);
         LearnStep& step = learned_.steps.back();
-        step.error = training_set().validation_error(step.cloth);
+        step.error = i == 0 ? homogeneous_error_ : training_set().validation_error(step.cloth);
         step.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     learned_.iterations = first_iteration;

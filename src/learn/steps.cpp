@@ -111,7 +111,7 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     DescentOptions detailed = homogeneous;
     detailed.deviate = true;
     detailed.horizons = options.horizons;
-    if (detailed.horizons.empty()) detailed.horizons = {{40, 0.5}, {40, 1}, {50, 2}};
+    if (detailed.horizons.empty()) detailed.horizons = {{40, 0.5}, {30, 1}, {30, 2}};
     detailed.batch = options.batch;
     detailed.smoothing = options.smoothing.value_or(detailed.smoothing);
     detailed.validate_every = options.validate_every.value_or(DescentOptions{}.validate_every);

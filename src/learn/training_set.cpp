@@ -58,9 +58,9 @@ std::vector<Clip> TrainingSet::training_clips(double tail_seconds) const
     return cut_clips(motion, split.training, reader.intervals(), 0, tail_seconds);
 }
 
-BatchGradient TrainingSet::gradient_of(const Cloth& cloth) const
+BatchGradient TrainingSet::gradient_of(const Cloth& cloth, bool zeros_stay) const
 {
-    return BatchGradient(cloth, step, motion.header.stride, options.threads, substeps);
+    return BatchGradient(cloth, step, motion.header.stride, options.threads, substeps, zeros_stay);
 }
 
 ValidationError TrainingSet::validation_error(BatchGradient& gradient,

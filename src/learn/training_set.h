@@ -28,8 +28,9 @@ struct TrainingSet {
     // and chaos (0.02 m of a sheet of 15.5 m).
     TrajectoryLoss trajectory_loss(const DescentOptions& descent) const;
 
-    // Runs clips of a cloth with the surrogate's springs, whatever law they follow.
-    BatchGradient gradient_of(const Cloth& cloth) const;
+    // Runs clips of a cloth with the surrogate's springs, whatever law they follow. With
+    // `zeros_stay`, gradients by parameters that are zero may be left out.
+    BatchGradient gradient_of(const Cloth& cloth, bool zeros_stay = false) const;
     // The error on whole validation rollouts.
     ValidationError validation_error(BatchGradient& gradient,
                                      const ParameterValues& parameters) const;

@@ -38,6 +38,12 @@ SPRINGTIME_HD inline Vec3<T> bend_force(const Vec3<T>& e, const Vec3<T>& rate, c
 {
     return -(stiffness * e + damping * rate);
 }
+// Without damping.
+template <class T>
+SPRINGTIME_HD inline Vec3<T> bend_force(const Vec3<T>& e, const T& stiffness)
+{
+    return -(stiffness * e);
+}
 
 // What a bend hands back when the adjoints of its three forces are s_a, s_m, s_b. These act through
 // their second difference s alone: the gradient of s.f by e, e', kappa and eta. a and b take the
@@ -57,6 +63,19 @@ SPRINGTIME_HD inline BendAdjoint<T> bend_adjoint(const Vec3<T>& e, const Vec3<T>
                                                  const Vec3<T>& s)
 {
     return {-stiffness * s, -damping * s, -dot(s, e), -dot(s, rate)};
+}
+// Without damping: by e and kappa.
+template <class T>
+struct UndampedBendAdjoint {
+    Vec3<T> e;
+    T stiffness;
+};
+
+template <class T>
+SPRINGTIME_HD inline UndampedBendAdjoint<T> bend_adjoint(const Vec3<T>& e, const T& stiffness,
+                                                         const Vec3<T>& s)
+{
+    return {-stiffness * s, -dot(s, e)};
 }
 
 }  // namespace springtime

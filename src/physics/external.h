@@ -19,4 +19,15 @@ SPRINGTIME_HD inline Vec3<T> external_adjoint(const Vec3<T>& acceleration_adjoin
     return -(drag * acceleration_adjoint);
 }
 
+// The gradient by the mass of a particle, when the adjoint of the force f on it is s. Its velocity
+// went from v to v' in a step, by f/m = (v' - v)/dt - g with g the external acceleration. The
+// adjoint of the acceleration is m s, so the gradient is -(m s).f/m^2 = -s.f/m.
+template <class T>
+SPRINGTIME_HD inline T mass_adjoint(const Vec3<T>& before, const Vec3<T>& after,
+                                    const Vec3<T>& external, const T& steps_per_second,
+                                    const Vec3<T>& force_adjoint)
+{
+    return -dot(force_adjoint, steps_per_second * (after - before) - external);
+}
+
 }  // namespace springtime

@@ -104,17 +104,25 @@ struct RangeLaw {
     SPRINGTIME_HD const T& isotropic() const { return isotropic_damping; }
 };
 
-// The law with one range, all strains below rest: the formulas below with a choice between two
+// One range, all strains below rest, and nothing else: the formulas below with a choice between two
 // stiffnesses in place of shares. It is the most common law and costs little more than none.
 template <class T>
-struct CompressionLaw {
-    T stiffness, isotropic_damping;
+struct CompressionKnot {
+    T stiffness;
 
     // Of a spring along d.
     SPRINGTIME_HD auto compressed(const Vec3<T>& d, const T& rest_length) const
     {
         return T(1.0f) - rest_length * inverse_length_of(d) < T(0.0f);
     }
+};
+
+// The same with isotropic damping.
+template <class T>
+struct CompressionLaw {
+    CompressionKnot<T> knot;
+    T isotropic_damping;
+
     SPRINGTIME_HD const T& isotropic() const { return isotropic_damping; }
 };
 
@@ -177,10 +185,18 @@ SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& 
 template <class T>
 SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
                                    const T& stiffness, const T& damping,
+                                   const CompressionKnot<T>& knot)
+{
+    const T chosen = choose(knot.compressed(d, rest_length), knot.stiffness, stiffness);
+    return spring_pull(d, v, rest_length, chosen, damping);
+}
+
+template <class T>
+SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& rest_length,
+                                   const T& stiffness, const T& damping,
                                    const CompressionLaw<T>& law)
 {
-    const T chosen = choose(law.compressed(d, rest_length), law.stiffness, stiffness);
-    return spring_pull(d, v, rest_length, chosen, damping);
+    return spring_pull(d, v, rest_length, stiffness, damping, law.knot);
 }
 
 template <class T>
@@ -244,17 +260,29 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
 template <class T, class Add>
 SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec3<T>& v,
                                                      const T& rest_length, const T& stiffness,
-                                                     const T& damping, const CompressionLaw<T>& law,
+                                                     const T& damping,
+                                                     const CompressionKnot<T>& knot,
                                                      const Vec3<T>& s, const Add& add)
 {
-    const auto compressed = law.compressed(d, rest_length);
-    const T chosen = choose(compressed, law.stiffness, stiffness);
+    const auto compressed = knot.compressed(d, rest_length);
+    const T chosen = choose(compressed, knot.stiffness, stiffness);
     SpringAdjoint<T> back = spring_adjoint(d, v, rest_length, chosen, damping, s);
     const T in_compression = choose(compressed, back.stiffness, T(0.0f));
     add(0, in_compression);
+    back.stiffness = back.stiffness - in_compression;
+    return back;
+}
+
+template <class T, class Add>
+SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec3<T>& v,
+                                                     const T& rest_length, const T& stiffness,
+                                                     const T& damping, const CompressionLaw<T>& law,
+                                                     const Vec3<T>& s, const Add& add)
+{
+    SpringAdjoint<T> back =
+        spring_adjoint(d, v, rest_length, stiffness, damping, law.knot, s, add);
     add(1, dot(s, v));
     back.v += law.isotropic_damping * s;
-    back.stiffness = back.stiffness - in_compression;
     return back;
 }
 

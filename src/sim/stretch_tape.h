@@ -20,7 +20,6 @@ class StretchTape : public Tape<Real> {
           lanes_(lanes),
           numbers_(particles * 3 * lanes),
           dt_(simulation.dt),
-          environment_(simulation.environment),
           options_(options),
           starts_(lanes),
           mobility_(particles * lanes, Real(0)),
@@ -33,12 +32,14 @@ class StretchTape : public Tape<Real> {
 
     void begin(int steps) override
     {
-        stretch_ = stretch_length(steps, 2 * numbers_ * sizeof(Real), options_.memory);
-        states_.resize(2 * numbers_ * (stretch_ + 1));
+        const std::size_t bytes = 2 * numbers_ * sizeof(Real);
+        stretch_ = stretch_length(steps, bytes, options_.memory);
+        last_ = last_stretch(steps, bytes, options_.memory);
+        states_.resize(2 * numbers_ * (std::max(stretch_, steps - last_) + 1));
         std::fill_n(states_.begin(), 2 * numbers_, Real(0));
         std::fill(mobility_.begin(), mobility_.end(), Real(0));
         std::fill(starts_.begin(), starts_.end(), LaneStart{});
-        kept_.resize((steps + stretch_ - 1) / stretch_);
+        kept_.resize(last_ / stretch_ + 1);
         end_ = steps;
         present_ = first_ = 0;
     }
@@ -59,7 +60,8 @@ class StretchTape : public Tape<Real> {
     {
         for (int i = 0; i < steps; ++i) {
             SPRINGTIME_ASSERT(present_ < end_);
-            if (present_ - first_ == stretch_) {  // the next stretch begins where this one ends
+            // The next stretch begins where this one ends; nothing follows the last one.
+            if (present_ - first_ == stretch_ && present_ <= last_) {
                 std::copy_n(slot(stretch_), 2 * numbers_, slot(0));
                 first_ = present_;
             }
@@ -81,7 +83,6 @@ class StretchTape : public Tape<Real> {
     void begin_back() override
     {
         std::fill(adjoint_.begin(), adjoint_.end(), Real(0));
-        std::fill(mass_gradient_.begin(), mass_gradient_.end(), 0.0);
         clear_gradient();
     }
 
@@ -99,8 +100,7 @@ class StretchTape : public Tape<Real> {
             SPRINGTIME_ASSERT(present_ > 0);
             if (present_ == first_) run_again(first_ - stretch_);
             --present_;
-            step_adjoint(now(), now() + numbers_);
-            if (!mass_gradient_.empty()) add_mass_gradient(now() + numbers_, now() + 3 * numbers_);
+            step_adjoint(now(), now() + numbers_, now() + 3 * numbers_);
         }
     }
 
@@ -109,22 +109,11 @@ class StretchTape : public Tape<Real> {
     virtual void step(const Real* position, const Real* velocity, Real* to_position,
                       Real* to_velocity) = 0;
     virtual void compute_acceleration(const Real* position, const Real* velocity, Real* result) = 0;
-    virtual void step_adjoint(const Real* position, const Real* velocity) = 0;
+    virtual void step_adjoint(const Real* position, const Real* velocity,
+                              const Real* to_velocity) = 0;
     virtual void acceleration_adjoint(const Real* position, const Real* velocity,
                                       const Real* adjoint) = 0;
     virtual void clear_gradient() = 0;
-    // Adjoint of the forces on the particles, as step_adjoint() left it.
-    virtual const Real* adjoint_of_force() const = 0;
-
-    void learn_masses(bool learned) { mass_gradient_.assign(learned ? particles_ * lanes_ : 0, 0); }
-    // Adds the gradient by the masses of lanes from `begin` to `end`.
-    void add_mass_sums(std::vector<double>& gradient, int begin, int end) const
-    {
-        for (std::size_t p = 0; p < particles_; ++p) {
-            for (int lane = begin; lane < end; ++lane)
-                gradient[p] += mass_gradient_[p * lanes_ + lane];
-        }
-    }
 
     const Real* mobility() const { return mobility_.data(); }
     Real* adjoint_of_position() { return adjoint_.data(); }
@@ -148,29 +137,6 @@ class StretchTape : public Tape<Real> {
             const std::size_t i = (particle * 3 + axis) * lanes_ + lane;
             state[i] = Real(position[axis]);
             state[numbers_ + i] = Real(velocity[axis]);
-        }
-    }
-
-    // The force f of the elements accelerates by f/m = (v' - v)/dt - g, with g the acceleration
-    // that does not depend on mass. The adjoint of f is s/m for an adjoint s of the acceleration,
-    // so the gradient by m, -s.f/m^2, is minus its product with f/m.
-    void add_mass_gradient(const Real* before, const Real* after)
-    {
-        const Real* force = adjoint_of_force();
-        const Real rate = Real(1 / dt_), drag = Real(environment_.drag);
-        for (std::size_t p = 0; p < particles_; ++p) {
-            double* sums = &mass_gradient_[p * lanes_];
-            for (int axis = 0; axis < 3; ++axis) {
-                const Real gravity = Real(environment_.gravity[axis]);
-                const Real wind = Real(environment_.wind[axis]);
-                const std::size_t row = (3 * p + axis) * lanes_;
-                for (int lane = 0; lane < lanes_; ++lane) {
-                    const Real v = before[row + lane];
-                    const Real by_force =
-                        (after[row + lane] - v) * rate - gravity - drag * (wind - v);
-                    sums[lane] -= double(force[row + lane] * by_force);
-                }
-            }
         }
     }
 
@@ -200,15 +166,14 @@ class StretchTape : public Tape<Real> {
     int lanes_;
     std::size_t numbers_;  // in an array of [particle][xyz][lane]
     double dt_;
-    Environment environment_;
     TapeOptions options_;
     std::vector<LaneStart> starts_;
     AlignedVector<Real> mobility_;
     AlignedVector<Real> states_;             // of the present stretch
     std::vector<AlignedVector<Real>> kept_;  // the first state of every stretch
     AlignedVector<Real> adjoint_, acceleration_;
-    AlignedVector<double> mass_gradient_;  // [particle][lane]; empty unless masses are learned
     int stretch_ = 1;
+    int last_ = 0;  // step at which the last stretch begins
     int first_ = 0, present_ = 0, end_ = 0;
 };
 

@@ -11,9 +11,9 @@ namespace springtime {
 // A batch that remembers its way and can be walked back, for gradients by the adjoint method.
 // Arrays are [particle][xyz][lane].
 //
-// It keeps every state of a stretch of steps, and one state at the start of each stretch before;
-// going back into an earlier stretch runs it again from there. With stretches as long as the root
-// of the number of steps, memory grows with that root, and every step is run twice.
+// It keeps every state of the last stretch of steps, which is as long as memory allows, and one
+// state at the start of each stretch before; going back into an earlier stretch runs it again from
+// there. With stretches as long as the root of the number of steps, memory grows with that root.
 template <class Real>
 class Tape {
   public:
@@ -50,6 +50,8 @@ class Tape {
 
 struct TapeOptions {
     std::size_t memory = std::size_t(256) << 20;  // [bytes]; more than this is run twice
+    // The gradient by parameters that are zero may be left out: they are not learned.
+    bool zeros_stay = false;
 };
 
 // Implemented by backends/registry.cpp.
@@ -66,5 +68,7 @@ void check_tape_options(const SimulationOptions& options);
 
 // Steps between kept states: all of them when they fit, else the root of their number.
 int stretch_length(int steps, std::size_t state_bytes, std::size_t memory);
+// Where the last stretch begins: a multiple of the others' length. It has what memory they leave.
+int last_stretch(int steps, std::size_t state_bytes, std::size_t memory);
 
 }  // namespace springtime

@@ -30,7 +30,7 @@ class PlainTape : public StretchTape<double> {
             }
         }
         const bool masses = values.size() > parameters_.size();
-        learn_masses(masses);
+        mass_gradient_.assign(masses ? particle_count() : 0, 0);
         if (!masses) return;
         for (std::size_t p = 0; p < particle_count(); ++p) {
             table_.inverse_mass[p] = 1 / values.back()[p];
@@ -39,7 +39,9 @@ class PlainTape : public StretchTape<double> {
 
     void add_gradient(ParameterValues& gradient) const override
     {
-        if (gradient.size() > parameters_.size()) add_mass_sums(gradient.back(), 0, 1);
+        for (std::size_t p = 0; p < mass_gradient_.size(); ++p) {
+            gradient.back()[p] += mass_gradient_[p];
+        }
         for (std::size_t k = 0; k < parameters_.size(); ++k) {
             const bool bend = parameters_[k].kind->element == Element::bend;
             const ParameterValues& sums = bend ? bend_gradient_ : gradient_;
@@ -76,7 +78,8 @@ class PlainTape : public StretchTape<double> {
         }
     }
 
-    void step_adjoint(const double* position, const double* velocity) override
+    void step_adjoint(const double* position, const double* velocity,
+                      const double* to_velocity) override
     {
         for (std::size_t p = 0; p < particle_count(); ++p) {
             Vec3d back_velocity = at(adjoint_of_velocity(), p);
@@ -84,6 +87,13 @@ class PlainTape : public StretchTape<double> {
                 euler_adjoint(at(adjoint_of_position(), p), back_velocity, mobility()[p], dt_);
             put(adjoint_of_velocity(), p, back_velocity + external_adjoint(a, table_.drag));
             force_[p] = table_.inverse_mass[p] * a;
+        }
+        for (std::size_t p = 0; p < mass_gradient_.size(); ++p) {
+            const Vec3d v = at(velocity, p);
+            const Vec3d external =
+                external_acceleration(v, table_.gravity, table_.wind, table_.drag);
+            mass_gradient_[p] +=
+                mass_adjoint(v, at(to_velocity, p), external, 1 / dt_, force_[p]);
         }
         element_adjoints(position, velocity);
     }
@@ -100,10 +110,9 @@ class PlainTape : public StretchTape<double> {
         element_adjoints(position, velocity);
     }
 
-    const double* adjoint_of_force() const override { return &force_[0].x; }
-
     void clear_gradient() override
     {
+        std::fill(mass_gradient_.begin(), mass_gradient_.end(), 0.0);
         for (auto& kind : gradient_) std::fill(kind.begin(), kind.end(), 0.0);
         for (auto& kind : bend_gradient_) std::fill(kind.begin(), kind.end(), 0.0);
     }
@@ -204,6 +213,7 @@ class PlainTape : public StretchTape<double> {
     std::vector<Parameter> parameters_;
     ParameterValues gradient_;       // [slot][spring]
     ParameterValues bend_gradient_;  // [slot][bend]
+    std::vector<double> mass_gradient_;  // by particle; empty unless masses are learned
 };
 
 }  // namespace

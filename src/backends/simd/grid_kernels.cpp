@@ -98,9 +98,10 @@ struct SpringRow {
     }
 };
 
-// The same with bends. Those along a line and its springs share what they load and store.
-template <class Laws>
-struct BendRow {
+// The same with bends, with damping or without. Those along a line and its springs share what they
+// load and store.
+template <class Laws, bool kDamped>
+struct AnyBendRow {
     static int alone_count(const GridArrays& grid) { return grid.alone_count; }
     static int alone(const GridArrays& grid, int index) { return grid.alone[index]; }
 
@@ -114,9 +115,15 @@ struct BendRow {
             const int near = grid.near[l], far = grid.far[l];
             const GridApart middle(grid, near, here, position, velocity);
             const GridApart end(grid, far, here, position, velocity);
-            const Vec f = bend_force(
-                second_difference(middle.d, end.d), second_difference(middle.v, end.v),
-                Pack::load(grid.bend_stiffness[l] + here), Pack::load(grid.bend_damping[l] + here));
+            const Vec e = second_difference(middle.d, end.d);
+            const Pack stiffness = Pack::load(grid.bend_stiffness[l] + here);
+            Vec f;
+            if constexpr (kDamped) {
+                f = bend_force(e, second_difference(middle.v, end.v), stiffness,
+                               Pack::load(grid.bend_damping[l] + here));
+            } else {
+                f = bend_force(e, stiffness);
+            }
             sum += f;
             Vec from_middle = f + f, from_end = -f;
             if (grid.stiffness[near]) {
@@ -134,6 +141,11 @@ struct BendRow {
         }
     }
 };
+
+template <class Laws>
+using DampedBendRow = AnyBendRow<Laws, true>;
+template <class Laws>
+using UndampedBendRow = AnyBendRow<Laws, false>;
 
 // Forces of what starts in a row: on its own particles in `total`, and for every offset what the
 // particles there give.
@@ -204,7 +216,9 @@ void grid_step_with(const Air& air, const GridArrays& grid)
 
 void grid_step(const Air& air, const GridArrays& grid)
 {
-    grid.line_count > 0 ? grid_step_with<BendRow>(air, grid) : grid_step_with<SpringRow>(air, grid);
+    if (grid.line_count == 0) return grid_step_with<SpringRow>(air, grid);
+    grid.damped_bends ? grid_step_with<DampedBendRow>(air, grid)
+                      : grid_step_with<UndampedBendRow>(air, grid);
 }
 
 }  // namespace springtime::SPRINGTIME_ISA

@@ -131,6 +131,7 @@ void GridStepper::add_bends(const Cloth& cloth, std::size_t numbers)
         }
         line.stiffness[index(bend.first)] = float(cloth.bends.stiffness[i]);
         line.damping[index(bend.first)] = float(cloth.bends.damping[i]);
+        line.damped = line.damped || cloth.bends.damping[i] != 0;
     }
 }
 
@@ -194,6 +195,7 @@ GridArrays GridStepper::arrays()
         grid.far[line] = add_offset(l + kGridLineCount, grid);
         grid.bend_stiffness[line] = bends_[l].stiffness.data() + kGridMargin;
         grid.bend_damping[line] = bends_[l].damping.data() + kGridMargin;
+        grid.damped_bends = grid.damped_bends || bends_[l].damped;
     }
     for (int o = 0; o < kGridOffsetCount; ++o) {
         if (springs_[o].stiffness.empty() || !bends_[o % kGridLineCount].stiffness.empty())

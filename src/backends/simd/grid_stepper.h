@@ -38,6 +38,7 @@ class GridStepper : public SingleStepper {
     // Bends along one line, by their first end.
     struct LineBends {
         AlignedVector<float> stiffness, damping;
+        bool damped = false;  // some of them has damping
     };
     void add_springs(const Cloth& cloth, std::size_t numbers);
     void add_bends(const Cloth& cloth, std::size_t numbers);

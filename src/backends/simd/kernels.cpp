@@ -21,6 +21,7 @@ namespace {
 struct PlainLaws {
     explicit PlainLaws(const SweepCloth&) {}
     NoLaw of(int) const { return {}; }
+    static bool is_isotropic(int) { return false; }
     static constexpr long slot_count() { return kFirstRangeSlot; }
 };
 struct SweepLaws {
@@ -36,6 +37,7 @@ struct SweepLaws {
     {
         return {range_count, laws + law_size * spring, 1};
     }
+    static bool is_isotropic(int) { return true; }
     long slot_count() const { return kSlotsBesideRanges + range_count; }
 };
 struct CompressionLaws {
@@ -46,6 +48,7 @@ struct CompressionLaws {
     {
         return compression_law<Broadcast>(laws + kCompressionLawSize * spring, 1);
     }
+    bool is_isotropic(int spring) const { return laws[kCompressionLawSize * spring + 3] != 0; }
     static constexpr long slot_count() { return kSlotsBesideRanges + 1; }
 };
 
@@ -87,9 +90,11 @@ struct SpringSweep {
         const SweepSpring& spring = cloth.springs[s];
         const auto law = laws.of(s);
         if constexpr (!std::is_same_v<decltype(law), const NoLaw>) {
-            const Pack isotropic = law.isotropic();
-            first += isotropic * apart.v;
-            other -= isotropic * apart.v;
+            if (laws.is_isotropic(s)) {  // of a whole family or of none: the branch is foreseen
+                const Pack isotropic = law.isotropic();
+                first += isotropic * apart.v;
+                other -= isotropic * apart.v;
+            }
         }
         const Pack pull = spring_pull(apart.d, apart.v, Pack(spring.rest_length),
                                       Pack(spring.stiffness), Pack(spring.damping), law);
@@ -104,11 +109,21 @@ struct SpringSweep {
     {
         const SweepSpring& spring = cloth.springs[s];
         float* parameters = adjoint.parameters + laws.slot_count() * kWidth * s;
-        const auto back = spring_adjoint(
-            apart.d, apart.v, Pack(spring.rest_length), Pack(spring.stiffness),
-            Pack(spring.damping), laws.of(s), force_adjoint, [&](int j, const Pack& value) {
-                add_lanes(parameters + (kFirstRangeSlot + j) * kWidth, value);
-            });
+        const auto by_law = [&](const auto& law) {
+            return spring_adjoint(
+                apart.d, apart.v, Pack(spring.rest_length), Pack(spring.stiffness),
+                Pack(spring.damping), law, force_adjoint, [&](int j, const Pack& value) {
+                    add_lanes(parameters + (kFirstRangeSlot + j) * kWidth, value);
+                });
+        };
+        const auto law = laws.of(s);
+        SpringAdjoint<Pack> back;
+        if constexpr (std::is_same_v<decltype(law), const CompressionLaw<Pack>>) {
+            const bool whole = laws.is_isotropic(s) || !cloth.zeros_stay;
+            back = whole ? by_law(law) : by_law(law.knot);
+        } else {
+            back = by_law(law);
+        }
         add_lanes(parameters, back.stiffness);
         add_lanes(parameters + kWidth, back.damping);
         return back;
@@ -159,9 +174,10 @@ struct NoBends : SpringSweep<Laws> {
     void add_adjoints(int, AdjointSum&) const {}
 };
 
-// One with bends. A bend brings the springs along it, which need the same particles.
-template <class Laws>
-struct WithBends : SpringSweep<Laws> {
+// One with bends, with damping or without. A bend brings the springs along it, which need the same
+// particles.
+template <class Laws, bool kDamped>
+struct AnyBends : SpringSweep<Laws> {
     using SpringSweep<Laws>::SpringSweep;
     using SpringSweep<Laws>::cloth;
     int spring_end(int p) const { return cloth.first_in_bend[p]; }
@@ -185,9 +201,14 @@ struct WithBends : SpringSweep<Laws> {
     [[gnu::always_inline]] inline void add_bend(const SweepBend& bend, ForceSum& sum) const
     {
         const Apart middle = sum.apart(bend.middle), end = sum.apart(bend.end);
-        const Vec f =
-            bend_force(second_difference(middle.d, end.d), second_difference(middle.v, end.v),
-                       Pack(bend.stiffness), Pack(bend.damping));
+        const Vec e = second_difference(middle.d, end.d);
+        Vec f;
+        if constexpr (kDamped) {
+            f = bend_force(e, second_difference(middle.v, end.v), Pack(bend.stiffness),
+                           Pack(bend.damping));
+        } else {
+            f = bend_force(e, Pack(bend.stiffness));
+        }
         sum.total += f;
         Vec on_middle = load_lanes(sum.others, bend.middle) - Pack(2.0f) * f;
         Vec on_end = load_lanes(sum.others, bend.end) + f;
@@ -209,19 +230,38 @@ struct WithBends : SpringSweep<Laws> {
         const Vec from_middle = sum.force - load_lanes(sum.adjoint.force, bend.middle);
         const Vec from_end = sum.force - load_lanes(sum.adjoint.force, bend.end);
         // Everything is linear in the adjoint of the forces: this is that of the opposite forces.
-        const auto back = bend_adjoint(
-            second_difference(middle.d, end.d), second_difference(middle.v, end.v),
-            Pack(bend.stiffness), Pack(bend.damping), second_difference(from_middle, from_end));
+        const Vec e = second_difference(middle.d, end.d);
+        const Vec s = second_difference(from_middle, from_end);
         float* parameters = sum.adjoint.bend_parameters + kBendSlots * kWidth * i;
-        add_lanes(parameters, -back.stiffness);
-        add_lanes(parameters + kWidth, -back.damping);
-        sum.back_position -= back.e;
-        sum.back_velocity -= back.rate;
-        Vec middle_position = load_lanes(sum.adjoint.position, bend.middle) + Pack(2.0f) * back.e;
-        Vec middle_velocity =
-            load_lanes(sum.adjoint.velocity, bend.middle) + Pack(2.0f) * back.rate;
-        Vec end_position = load_lanes(sum.adjoint.position, bend.end) - back.e;
-        Vec end_velocity = load_lanes(sum.adjoint.velocity, bend.end) - back.rate;
+        Vec by_e;
+        [[maybe_unused]] Vec by_rate;
+        if constexpr (kDamped) {
+            const auto back = bend_adjoint(e, second_difference(middle.v, end.v),
+                                           Pack(bend.stiffness), Pack(bend.damping), s);
+            add_lanes(parameters, -back.stiffness);
+            add_lanes(parameters + kWidth, -back.damping);
+            by_e = back.e;
+            by_rate = back.rate;
+        } else {
+            const auto back = bend_adjoint(e, Pack(bend.stiffness), s);
+            add_lanes(parameters, -back.stiffness);
+            by_e = back.e;
+        }
+        sum.back_position -= by_e;
+        Vec middle_position = load_lanes(sum.adjoint.position, bend.middle) + Pack(2.0f) * by_e;
+        Vec end_position = load_lanes(sum.adjoint.position, bend.end) - by_e;
+        Vec middle_velocity, end_velocity;
+        if constexpr (kMiddleMoves<kSprings>) {
+            middle_velocity = load_lanes(sum.adjoint.velocity, bend.middle);
+        }
+        if constexpr (kEndMoves<kSprings>) {
+            end_velocity = load_lanes(sum.adjoint.velocity, bend.end);
+        }
+        if constexpr (kDamped) {
+            sum.back_velocity -= by_rate;
+            middle_velocity += Pack(2.0f) * by_rate;
+            end_velocity -= by_rate;
+        }
         if constexpr (kSprings != kNoSprings) {
             const auto near = this->back(bend.near, middle, from_middle, sum.adjoint);
             sum.back_position -= near.d;
@@ -237,11 +277,25 @@ struct WithBends : SpringSweep<Laws> {
             end_velocity += far.v;
         }
         store_lanes(sum.adjoint.position, bend.middle, middle_position);
-        store_lanes(sum.adjoint.velocity, bend.middle, middle_velocity);
         store_lanes(sum.adjoint.position, bend.end, end_position);
-        store_lanes(sum.adjoint.velocity, bend.end, end_velocity);
+        if constexpr (kMiddleMoves<kSprings>) {
+            store_lanes(sum.adjoint.velocity, bend.middle, middle_velocity);
+        }
+        if constexpr (kEndMoves<kSprings>) {
+            store_lanes(sum.adjoint.velocity, bend.end, end_velocity);
+        }
     }
+
+    // Whether the force of a bend and its springs depends on the velocity of these particles.
+    template <BendSprings kSprings>
+    static constexpr bool kMiddleMoves = kDamped || kSprings != kNoSprings;
+    template <BendSprings kSprings>
+    static constexpr bool kEndMoves = kDamped || kSprings == kBothSprings;
 };
+template <class Laws>
+using DampedBends = AnyBends<Laws, true>;
+template <class Laws>
+using UndampedBends = AnyBends<Laws, false>;
 
 // Calls run<Sweep>() with what a cloth has, so that it does not pay for what it has not.
 template <template <class> class Bends, class Run>
@@ -254,7 +308,8 @@ void with_laws(const SweepCloth& cloth, const Run& run)
 template <class Run>
 void with_sweep(const SweepCloth& cloth, const Run& run)
 {
-    cloth.first_bend ? with_laws<WithBends>(cloth, run) : with_laws<NoBends>(cloth, run);
+    if (!cloth.first_bend) return with_laws<NoBends>(cloth, run);
+    cloth.damped_bends ? with_laws<DampedBends>(cloth, run) : with_laws<UndampedBends>(cloth, run);
 }
 
 // Acceleration of particle p, given that every spring and bend from lower numbers has added its
@@ -354,22 +409,33 @@ void element_adjoints_of(const SweepCloth& cloth, const LaneState& state, const 
     }
 }
 
-void sweep_element_adjoints(const SweepCloth& cloth, const LaneState& from,
+void sweep_element_adjoints(const SweepCloth& given, const LaneState& from,
                             const LaneAdjoint& adjoint)
 {
+    SweepCloth cloth = given;
+    cloth.damped_bends = given.damped_bends || !given.zeros_stay;
     with_sweep(cloth, [&]<class Sweep>() { element_adjoints_of<Sweep>(cloth, from, adjoint); });
 }
 
 void lane_step_adjoint(const SweepCloth& cloth, const Air& air_numbers, const float* mobility,
-                       const LaneState& from, const LaneAdjoint& adjoint)
+                       const LaneState& from, const float* to_velocity, const LaneAdjoint& adjoint)
 {
     const AirPacks air(air_numbers);
+    const Pack steps_per_second = Pack(1.0f) / air.dt;
     for (int p = 0; p < cloth.particle_count; ++p) {
         Vec velocity = load_lanes(adjoint.velocity, p);
         const Vec acceleration = euler_adjoint(load_lanes(adjoint.position, p), velocity,
                                                Pack::load(mobility + kWidth * p), air.dt);
+        const Vec force = Pack(cloth.inverse_mass[p]) * acceleration;
         store_lanes(adjoint.velocity, p, velocity + external_adjoint(acceleration, air.drag));
-        store_lanes(adjoint.force, p, Pack(cloth.inverse_mass[p]) * acceleration);
+        store_lanes(adjoint.force, p, force);
+        if (!adjoint.masses) continue;
+        const Vec before = load_lanes(from.velocity, p);
+        add_lanes(
+            adjoint.masses + kWidth * p,
+            mass_adjoint(before, load_lanes(to_velocity, p),
+                         external_acceleration(before, air.gravity, air.wind, air.drag),
+                         steps_per_second, force));
     }
     sweep_element_adjoints(cloth, from, adjoint);
 }

@@ -37,6 +37,10 @@ struct SweepCloth {
     // that belong to a bend begin at first_in_bend[p]; they follow the others of the particle.
     const int *first_bend, *first_in_bend;
     const SweepBend* bends;
+    bool damped_bends;  // some bend has damping
+    // Adjoints leave out the gradient by what is zero: the isotropic damping of single springs, and
+    // the damping of bends if none has any.
+    bool zeros_stay;
 };
 
 // A triangle and a hinge with their material; corners are as in TriangleSet and HingeSet.
@@ -81,6 +85,7 @@ struct LaneAdjoint {
     // first two, or all of them where springs have a law.
     float* parameters;
     float* bend_parameters;  // [bend][slot][lane] likewise, with the slots of physics/bend.h
+    float* masses;           // [particle][lane] likewise; null where they are not learned
 };
 
 // Where grid springs and bends lead, seen from their first end. Along the last two there are bends
@@ -117,6 +122,7 @@ struct GridArrays {
     int line_count, alone_count;
     int near[kGridLineCount], far[kGridLineCount], alone[kGridOffsetCount];
     const float *bend_stiffness[kGridLineCount], *bend_damping[kGridLineCount];
+    bool damped_bends;  // some bend has damping
     // Room for 9 offset_count + 3 rows of `pitch + 2 margin` numbers.
     float* force;
 };
@@ -181,9 +187,9 @@ struct KernelSet {
     // Acceleration of every particle, [particle][xyz][lane]; zero for handles.
     void (*lane_acceleration)(const SweepCloth&, const Air&, const LaneAids&, const LaneState&,
                               float* acceleration);
-    // The way back through the step that began at a state.
+    // The way back through the step that began at a state and ended with a velocity.
     void (*lane_step_adjoint)(const SweepCloth&, const Air&, const float* mobility,
-                              const LaneState&, const LaneAdjoint&);
+                              const LaneState&, const float* to_velocity, const LaneAdjoint&);
     // The way back through lane_acceleration, given the adjoint of its result (zero for handles).
     void (*lane_acceleration_adjoint)(const SweepCloth&, const Air&, const LaneState&,
                                       const float* acceleration, const LaneAdjoint&);

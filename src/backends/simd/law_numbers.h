@@ -35,7 +35,7 @@ inline constexpr long kCompressionLawSize = 4;
 template <class Load>
 inline CompressionLaw<Pack> compression_law(const float* numbers, long pitch)
 {
-    return {Load()(numbers + 2 * pitch), Load()(numbers + 3 * pitch)};
+    return {{Load()(numbers + 2 * pitch)}, Load()(numbers + 3 * pitch)};
 }
 
 }  // namespace springtime::SPRINGTIME_ISA

@@ -148,6 +148,8 @@ void SweepTable::set_parameters(const ParameterValues& values)
             parameter(parameters_[k], i) = float(values[k][order[i]]);
         }
     }
+    damped_bends_ = std::any_of(bends_.begin(), bends_.end(),
+                                [](const SweepBend& bend) { return bend.damping != 0; });
     if (values.size() == parameters_.size()) return;
     for (std::size_t i = 0; i < inverse_mass_.size(); ++i) {
         inverse_mass_[i] = float(1 / values.back()[i]);

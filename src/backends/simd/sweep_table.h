@@ -50,7 +50,9 @@ class SweepTable {
                 compression_law_,
                 bends_.empty() ? nullptr : first_bend_.data(),
                 first_in_bend_.data(),
-                bends_.data()};
+                bends_.data(),
+                damped_bends_,
+                false};
     }
     // For each place in the sweep, the index of the spring or of the bend in the cloth.
     const std::vector<int>& order(Element element) const
@@ -74,6 +76,7 @@ class SweepTable {
     std::vector<float> inverse_mass_;
     int range_count_;
     bool compression_law_;
+    bool damped_bends_ = false;
     std::vector<Parameter> parameters_;
     std::vector<float> laws_;  // empty where springs have none
 };
