@@ -45,7 +45,10 @@ class Recipe {
     bool asks_for_globals() const;
     DescentOptions homogeneous_plan() const;
     void fit_globals_first();
-    void use_globals();
+    GlobalsFit fitted_globals(const Motion& motion) const;
+    void use_globals(const GlobalsFit& fit);
+    void add_fitted_step();
+    void fit_to_all();
     void choose_grid();
     void choose_grid(const Grid& finer);
     void solve();
@@ -76,8 +79,8 @@ class Recipe {
     Motion motion_;
     TrainOptions train_;
     LearnState state_;
-    std::optional<Globals> globals_;
     std::optional<LearnStep> as_stated_;  // the answer before globals are fitted
+    std::optional<LearnStep> as_fitted_;  // the network that they were fitted with
     std::unique_ptr<TrainingSet> set_;
     std::optional<TrivialErrors> trivial_;
     Learned learned_;
@@ -116,23 +119,30 @@ void Recipe::fit_globals_first()
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     const bool whole = motion_.rollout_count() == given_.rollout_count();
     const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
-    globals_ =
-        fit_globals(seen, {options_.fixed_globals, train_.grid, options_.threads, options_.device},
-                    progress_)
-            .globals;
-    use_globals();
+    const auto fit_begin = Clock::now();
+    use_globals(fitted_globals(seen));
+    if (!as_fitted_) return;
+    as_fitted_->seconds = std::chrono::duration<double>(Clock::now() - fit_begin).count();
+}
+
+GlobalsFit Recipe::fitted_globals(const Motion& motion) const
+{
+    return fit_globals(motion,
+                       {options_.fixed_globals, train_.grid, options_.threads, options_.device},
+                       progress_);
 }
 
 // Unless a homogeneous network follows the recordings that were left out better without them.
-void Recipe::use_globals()
+void Recipe::use_globals(const GlobalsFit& fit)
 {
     trivial();  // of the motion as stated
     const Motion stated = motion_;
     set_.reset();
-    motion_ = with_globals(stated, *globals_);
-    const Cloth homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
-    const double error = training_set().validation_error(homogeneous).mean;
-    std::string text = describe(*globals_);
+    motion_ = with_globals(stated, fit.globals);
+    as_fitted_ = LearnStep{"homogeneous, as fitted with what recordings share", fit.cloth, {}, 0};
+    as_fitted_->error = training_set().validation_error(fit.cloth);
+    const double error = as_fitted_->error.mean;
+    std::string text = describe(fit.globals);
     if (!(error < as_stated_->error.mean)) {
         text = fmt::format(
             "everything stays as stated, because a homogeneous network follows the validation "
@@ -143,6 +153,7 @@ void Recipe::use_globals()
         motion_ = stated;
         set_ = std::make_unique<TrainingSet>(motion_, train_);
         as_stated_.reset();
+        as_fitted_.reset();
     }
     note(text);
     learned_.summary += text + "\n";
@@ -408,6 +419,7 @@ void Recipe::learn_in_steps()
     std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
     for (StepPlan& plan : plans) plan.descent.width = outlier_width();
     if (as_stated_) learned_.steps.push_back(*as_stated_);
+    add_fitted_step();
     int first_iteration = 0;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const auto begin = Clock::now();
@@ -431,6 +443,25 @@ void Recipe::learn_in_steps()
     choose_step();
 }
 
+// Unless the grid is another by now.
+void Recipe::add_fitted_step()
+{
+    if (!as_fitted_) return;
+    const std::size_t particles = training_set().surrogate.particle_count();
+    if (as_fitted_->cloth.particle_count() == particles) learned_.steps.push_back(*as_fitted_);
+}
+
+// Validation has had its say: what was left out for it is data, too.
+void Recipe::fit_to_all()
+{
+    if (motion_.rollout_count() != given_.rollout_count()) return;  // all of them in segments
+    const GlobalsFit fit = fitted_globals(given_);
+    learned_.cloth = fit.cloth;
+    const std::string text = "fitted once more, to all recordings: " + describe(fit.globals);
+    note(text);
+    learned_.summary += text + "\n";
+}
+
 void Recipe::choose_step()
 {
     std::vector<ValidationError> errors;
@@ -442,10 +473,12 @@ void Recipe::choose_step()
         learned_.cloth = learned_.steps[*kept].cloth;
         learned_.validation_rmse = learned_.steps[*kept].error.mean;
     }
-    if (learned_.linear_rmse && *learned_.linear_rmse < learned_.validation_rmse) {
-        take_linear_answer();
-    }
+    const bool linear =
+        learned_.linear_rmse && *learned_.linear_rmse < learned_.validation_rmse;
+    if (linear) take_linear_answer();
     refuse_if_trivial();
+    const bool fitted = kept && as_fitted_ && learned_.steps[*kept].name == as_fitted_->name;
+    if (fitted && !linear) fit_to_all();
 }
 
 void Recipe::refuse_if_trivial()
