@@ -1,4 +1,4 @@
-// What the recordings of a capture share: size, drag, tilt, delay, paths.
+// What the recordings of a capture share: size, drag, air, tilt, delay, paths, bias of the tracker.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include "error_of.h"
 #include "handkerchiefs.h"
 #include "learn/capture_run.h"
+#include "learn/tracker_fit.h"
 #include "springtime/evaluate.h"
 #include "springtime/files.h"
 #include "springtime/learn.h"
@@ -30,6 +31,8 @@ struct Misstatement {
     double drag = 1;               // [1/s]
     double pitch = 0;              // of the camera about x [rad]
     double delay = 0;              // of the camera behind the held paths [s]
+    double air = 0;                // that moves along and is not stated, over the mass
+    std::vector<Vec3d> bias{};     // of the tracker, by landmark [m]
 };
 
 Motion misstated(const Motion& motion, const Misstatement& wrong)
@@ -41,6 +44,7 @@ Motion misstated(const Motion& motion, const Misstatement& wrong)
         point = {wrong.length * point.u, wrong.width * point.v};
     }
     header.environment.drag = wrong.drag;
+    header.environment.gravity = (1 + wrong.air) * header.environment.gravity;
     std::vector<Rollout> rollouts;
     for (std::size_t r = 0; r < motion.rollout_count(); ++r) {
         Rollout rollout = motion.read(r, 0, motion.frame_counts[r]);
@@ -48,6 +52,9 @@ Motion misstated(const Motion& motion, const Misstatement& wrong)
             float* x = &rollout.position[i];
             const Vec3d turned = pitched({x[0], x[1], x[2]}, wrong.pitch);
             for (int axis = 0; axis < 3; ++axis) x[axis] = float(turned[axis]);
+        }
+        for (std::size_t i = 0; i < rollout.position.size() && !wrong.bias.empty(); ++i) {
+            rollout.position[i] += float(wrong.bias[i / 3 % wrong.bias.size()][int(i % 3)]);
         }
         for (Vec3d& x : rollout.handles.key_position) x = pitched(x, wrong.pitch);
         for (double& time : rollout.handles.key_time) time -= wrong.delay;
@@ -57,13 +64,15 @@ Motion misstated(const Motion& motion, const Misstatement& wrong)
 }
 
 // A taut sheet that two corners of a bar swing: both move alike. Camera noise is 2 mm.
-Motion swung(const Cloth& cloth, double seconds, const std::vector<int>& seeds)
+Motion swung(const Cloth& cloth, double seconds, const std::vector<int>& seeds,
+             double gravity = 9.81)
 {
     constexpr double kSettle = 1, kFrameRate = 30;
     MotionHeader header;
     header.sheet = cloth.sheet;
     header.rest = cloth.rest;
     header.environment.drag = 2;
+    header.environment.gravity = {0, -gravity, 0};
     header.stride = 34;
     header.dt = 1 / (kFrameRate * header.stride);
     header.captured = true;
@@ -110,7 +119,9 @@ TEST(Globals, AdjointIsTheDerivativeOfARun)
                   {.length = 1.03, .delay = 0.013});
     const GlobalsOptions options{.grid = grid_of(motion), .device = Device::reference};
     const CaptureRun run(motion, Device::reference);
-    const GlobalModel model(motion, options);
+    GlobalModel model(motion, options);
+    model.set_tracker(TrackerBias{std::vector<Vec3d>(motion.header.landmark_count(), {0.001, 0, 0}),
+                                  std::vector<Vec3d>(motion.header.landmark_count()), 0.3});
     std::vector<double> values = model.start();
     Random random(3);
     for (std::size_t j = 0; j < values.size(); ++j) {
@@ -180,6 +191,63 @@ TEST(Globals, AreRecoveredFromNoisyRecordings)
     EXPECT_FALSE(found.turn[0].error);  // fixed
 }
 
+TEST(Globals, AirAndBiasOfTheTrackerAreFound)
+{
+    const double air = 0.4;
+    Cloth cloth = make_grid_cloth({0.3, 0.3, 0.03}, {4, 4, true, true, true, false},
+                                  MaterialField::uniform(60), MaterialField::uniform(0.02));
+    set_law(cloth, {{}, false, true});
+    std::fill(cloth.bends.stiffness.begin(), cloth.bends.stiffness.end(), 0.1);
+    const Motion truth = swung(cloth, 2, {1, 2, 3}, 9.81 / (1 + air));
+    const Handles held = truth.read(0, 0, 1).handles;
+    std::vector<Vec3d> bias(cloth.particle_count());
+    Random random(5);
+    for (std::size_t l = 0; l < bias.size(); ++l) {
+        const bool free =
+            std::find(held.particles.begin(), held.particles.end(), int(l)) == held.particles.end();
+        if (free) bias[l] = 0.01 * Vec3d{random.normal(), random.normal(), random.normal()};
+    }
+    const Motion motion = misstated(truth, {.drag = 2, .air = air, .bias = bias});
+    const GlobalsFit fit =
+        fit_globals(motion, {.fixed = {GlobalKind::size, GlobalKind::drag, GlobalKind::tilt,
+                                       GlobalKind::delay, GlobalKind::paths},
+                             .grid = grid_of(motion),
+                             .threads = 2});
+    SCOPED_TRACE(describe(fit.globals));
+    EXPECT_NEAR(fit.globals.air.value, air, 0.1 * air);
+    EXPECT_NEAR(length(fit.globals.gravity), 9.81 / (1 + fit.globals.air.value), 1e-9);
+    ASSERT_TRUE(fit.globals.tracker);
+    double off = 0, all = 0;
+    for (std::size_t l = 0; l < bias.size(); ++l) {
+        const Vec3d difference = fit.globals.tracker->common[l] - bias[l];
+        off += dot(difference, difference);
+        all += dot(bias[l], bias[l]);
+    }
+    EXPECT_LT(std::sqrt(off / all), 0.25);
+    EXPECT_LT(fit.error, 0.5 * fit.stated_error);
+}
+
+TEST(Globals, BiasOfTheTrackerIsWhatRecordingsHaveInCommon)
+{
+    const Vec3d a{0.01, 0, 0}, b{0, 0.02, -0.01}, unknown{NAN, NAN, NAN};
+    const auto alike = common_bias({{a, b}, {a, b}});
+    EXPECT_EQ(length(alike[0] - a), 0);
+    EXPECT_EQ(length(alike[1] - b), 0);
+    EXPECT_EQ(length(common_bias({{a, b}})[0]), 0);  // one recording tells nothing
+    EXPECT_EQ(length(common_bias({{a, b}, {-1 * a, -1 * b}})[0]), 0);  // opposite ones tell that
+    // One landmark, two recordings of 3 and 1: the mean is 2 with V = 4, the variance between them
+    // 2, so 1 - 2/(2*4) = 3/4 of the mean is left.
+    const auto drawn = common_bias({{{3, 0, 0}, unknown}, {{1, 0, 0}, unknown}});
+    EXPECT_NEAR(drawn[0].x, 1.5, 1e-12);
+    EXPECT_EQ(length(drawn[1]), 0);
+    // 0.3 of the first frames lasts.
+    const std::vector<Vec3d> common{a, b};
+    const LandmarkShifts first{{b, a}, {}};
+    const LandmarkShifts beside{{a + 0.3 * b, b + 0.3 * a}, {b, b}};
+    EXPECT_NEAR(lasting_share(beside, first, common), 0.3, 1e-12);
+    EXPECT_EQ(lasting_share(beside, {{}, {}}, common), 0);
+}
+
 TEST(Globals, WhatIsFixedStaysAsStated)
 {
     const Motion motion =
@@ -192,6 +260,8 @@ TEST(Globals, WhatIsFixedStaysAsStated)
     EXPECT_EQ(found.drag.value, 1);
     EXPECT_EQ(found.gravity.y, -9.81);
     EXPECT_EQ(found.delay.value, 0);
+    EXPECT_EQ(found.air.value, 0);
+    EXPECT_FALSE(found.tracker);
     EXPECT_FALSE(found.length.error || found.drag.error || found.delay.error);
 }
 
@@ -206,6 +276,9 @@ Globals some_globals()
     globals.gravity = {0.2, -9.8, 0.1};
     globals.delay = {0.02, 0.001};
     globals.turn[1] = {0.01, 0.002};
+    globals.air = {0.3, 0.05};
+    globals.stretch[4] = {0.02, 0.001};
+    globals.tracker = TrackerBias{{{0.001, 0, 0}}, {{0, -0.1, 0}}, 0.25};
     globals.offsets = {{0, {0.01, 0.02, 0.03}, {0.001, 0.001, 0.001}}};
     return globals;
 }
@@ -234,6 +307,68 @@ TEST(Globals, ACorrectedMotionHasTheFittedSheetAirAndPaths)
     EXPECT_THROW(with_globals(other, globals), Error);
 }
 
+// A sheet that hangs still, with one landmark that is seen 4 mm off in the first frame.
+TEST(Globals, ACorrectedMotionIsWithoutTheBiasOfTheTracker)
+{
+    const Cloth cloth = handkerchief(3, 50, 50, 0.02);
+    MotionHeader header;
+    header.sheet = cloth.sheet;
+    header.rest = cloth.rest;
+    header.captured = true;
+    header.velocities = false;
+    Rollout rollout;
+    rollout.frame_count = 3;
+    rollout.position.assign(3 * 3 * 9, 0);
+    rollout.position[3 * 4] = 0.004F;
+    rollout.handles = {{6, 8}, {0, 1}, std::vector<Vec3d>(4)};
+    const Motion motion = Motion::from_rollouts(header, {rollout});
+    Globals globals;
+    globals.stated_length = cloth.sheet.length;
+    globals.stated_width = cloth.sheet.width;
+    globals.length.value = cloth.sheet.length;
+    globals.width.value = cloth.sheet.width;
+    TrackerBias tracker{std::vector<Vec3d>(9), std::vector<Vec3d>(9, {0, 0, 0.001}), 0.5};
+    for (const int held : {6, 8}) tracker.hanging[std::size_t(held)] = {};
+    tracker.common[0] = {0, 0.002, 0};
+    globals.tracker = tracker;
+    const Rollout seen = with_globals(motion, globals).read(0, 1, 2);
+    const auto at = [&](std::size_t landmark) {
+        const float* x = &seen.position[3 * landmark];
+        return Vec3d{x[0], x[1], x[2]};
+    };
+    const auto expect = [&](std::size_t landmark, const Vec3d& expected) {
+        EXPECT_LT(length(at(landmark) - expected), 1e-8) << landmark;
+    };
+    expect(1, {0, 0, 0.0005});       // half of what the first frame shows beside the hanging cloth
+    expect(0, {0, -0.001, 0.0005});  // the common bias, and half of what is beside that
+    expect(6, {});                   // held
+    // Cut at three medians, which are 1 mm: half of 3 mm along (4, 0, -1).
+    expect(4, (-0.0015 / std::hypot(4.0, 1.0)) * Vec3d{4, 0, -1});
+    // Recordings that begin with a swing have the common bias alone.
+    rollout.handles.key_position[2] = {1, 0, 0};
+    const Rollout swings =
+        with_globals(Motion::from_rollouts(header, {rollout}), globals).read(0, 1, 2);
+    EXPECT_EQ(swings.position[3 * 1 + 2], 0);
+    EXPECT_NEAR(swings.position[1], -0.002, 1e-8);
+}
+
+TEST(Globals, PathsAreStretchedAboutTheirMean)
+{
+    const Motion motion =
+        filmed(handkerchief(4, 50, 50, 0.02), 30, 0.5, {.positions_only = true}, {1});
+    Globals globals = some_globals();
+    globals.steadied.reset();
+    globals.turn = {};
+    globals.offsets.clear();
+    globals.stretch[1].value = 0.1;
+    const Handles before = motion.read(0, 0, 2).handles;
+    const Handles after = with_globals(motion, globals).read(0, 0, 2).handles;
+    const std::size_t later = 2 * before.particles.size();
+    const Vec3d moved = before.key_position[later] - before.key_position[0];
+    const Vec3d expected{moved.x, 1.1 * moved.y, moved.z};
+    EXPECT_LT(length(after.key_position[later] - after.key_position[0] - expected), 1e-12);
+}
+
 TEST(Globals, AreKeptInClothFiles)
 {
     Cloth cloth = handkerchief(3, 50, 50, 0.02);
@@ -247,6 +382,14 @@ TEST(Globals, AreKeptInClothFiles)
     ASSERT_EQ(read.globals->offsets.size(), 1u);
     EXPECT_EQ(read.globals->offsets[0].offset.z, 0.03);
     EXPECT_EQ(read.globals->steadied, 0.4);
+    EXPECT_EQ(read.globals->air.value, 0.3);
+    EXPECT_EQ(read.globals->stretch[4].value, 0.02);
+    ASSERT_TRUE(read.globals->tracker);
+    EXPECT_EQ(read.globals->tracker->own, 0.25);
+    ASSERT_EQ(read.globals->tracker->common.size(), 1u);
+    EXPECT_EQ(read.globals->tracker->common[0].x, 0.001);
+    ASSERT_EQ(read.globals->tracker->hanging.size(), 1u);
+    EXPECT_EQ(read.globals->tracker->hanging[0].y, -0.1);
 }
 
 }  // namespace

@@ -111,15 +111,16 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
             "the cloth add single terms")
         .one_of({"auto", "published", "full"});
     verb.add("--globals", flags.globals,
-             "Fit first what the recordings of a capture share: size of the sheet, drag, tilt of "
-             "gravity, delay and offsets of held points; auto: for captured motion")
+             "Fit first what the recordings of a capture share: size of the sheet, drag, air that "
+             "moves along, tilt of gravity, delay and paths of held points, bias of the tracker; "
+             "auto: for captured motion")
         .one_of({"auto", "none", "all"});
     verb.add("--fix", flags.fixed,
-             "Of these, what is known and stays as the motion states it: size, drag, tilt, delay, "
-             "paths; can be repeated")
+             "Of these, what is known and stays as the motion states it: size, drag, air, tilt, "
+             "delay, paths, tracker; can be repeated")
         .words()
         .shows("")
-        .one_of({"size", "drag", "tilt", "delay", "paths"});
+        .one_of({"size", "drag", "air", "tilt", "delay", "paths", "tracker"});
     add_knots(verb, flags.terms.knots);
     verb.in(kClothGroup)
         .add_switch("--isotropic-damping", flags.terms.isotropic,
@@ -141,9 +142,10 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     follow.add("--rate", flags.learn.rate, "Learning rate of the logarithms in the last step");
     follow.add("--start-share", flags.learn.start_share,
                "Share of the clips that start with their rollout; the others start at any frame");
-    follow.add("--smoothing", flags.learn.smoothing,
-               "How often the gradient is smoothed over neighbouring springs at first; less and less "
-               "later, and not at the end");
+    follow.add(
+        "--smoothing", flags.learn.smoothing,
+        "How often the gradient is smoothed over neighbouring springs at first; less and less "
+        "later, and not at the end");
     follow
         .add("--masses", flags.masses,
              "learn: a mass for every particle as well; keep: those of the sheet; auto: learn for "

@@ -231,6 +231,16 @@ struct HeldOffset {
     Vec3d offset{}, error{};  // the errors are zero if the offset was given
 };
 
+// How a tracker shows a cloth beside where it is. It follows edges and spreads landmarks between
+// them, so the same ones are off in the same way in every frame. [m]
+struct TrackerBias {
+    std::vector<Vec3d> common{};   // seen minus real, by landmark, alike in all recordings
+    std::vector<Vec3d> hanging{};  // landmarks from the mean of held ones, in a cloth at rest
+    // A recording that begins at rest shows its own bias beside `common` and `hanging` in the first
+    // frame, with noise. This share of what it shows is in all of its frames.
+    double own = 0;
+};
+
 // What a capture states only roughly and all of its recordings share. It is fitted before the
 // springs, because it moves the cloth more than they do. with_globals() (motion.h) applies it to a
 // motion. Mass is not among it: all forces scale with it, so motion alone does not show it.
@@ -238,11 +248,18 @@ struct Globals {
     double stated_length = 0, stated_width = 0;  // of the sheet [m]
     FittedNumber length, width;                  // [m]
     FittedNumber drag;                           // [1/s]
-    Vec3d gravity{};                             // [m/s^2]
-    FittedNumber tilt_x, tilt_z;                 // of gravity towards x and z [rad]
-    FittedNumber delay;                          // of the cloth behind the stated paths [s]
-    std::array<FittedNumber, 3> turn{};          // of stated paths: rotation vector [rad]
+    // Mass of the air that moves with the cloth, over the mass of the cloth. Gravity pulls the
+    // cloth alone, so all falls slower.
+    FittedNumber air{};
+    Vec3d gravity{};                     // tilted, and weaker by the air [m/s^2]
+    FittedNumber tilt_x, tilt_z;         // of gravity towards x and z [rad]
+    FittedNumber delay;                  // of the cloth behind the stated paths [s]
+    std::array<FittedNumber, 3> turn{};  // of stated paths: rotation vector [rad]
+    // Of stated paths, before the turn: strains xx, yy, zz, yz, zx, xy. Arms and cameras measure
+    // lengths with errors of some percent.
+    std::array<FittedNumber, 6> stretch{};
     std::vector<HeldOffset> offsets{};
+    std::optional<TrackerBias> tracker{};
     // If the stated paths are noisy: held points move as one solid that does not turn, and its path
     // is smoothed over this time to either side. [s]
     std::optional<double> steadied{};

@@ -75,14 +75,17 @@ struct DescentOptions {
 
 // What Globals consist of, by the words of `--fix`.
 enum class GlobalKind : std::uint8_t {
-    size,   // length and width of the sheet
-    drag,   // of the air
-    tilt,   // of gravity
-    delay,  // of the cloth behind the stated paths of held points
-    paths,  // turn and offsets of these paths
+    size,     // length and width of the sheet
+    drag,     // of the air
+    air,      // that moves with the cloth
+    tilt,     // of gravity
+    delay,    // of the cloth behind the stated paths of held points
+    paths,    // turn, stretch and offsets of these paths
+    tracker,  // where it shows landmarks beside where they are
 };
-inline constexpr std::array kGlobalKinds{GlobalKind::size, GlobalKind::drag, GlobalKind::tilt,
-                                         GlobalKind::delay, GlobalKind::paths};
+inline constexpr std::array kGlobalKinds{GlobalKind::size,   GlobalKind::drag,  GlobalKind::air,
+                                         GlobalKind::tilt,   GlobalKind::delay, GlobalKind::paths,
+                                         GlobalKind::tracker};
 std::string_view name_of(GlobalKind kind);
 
 // The defaults of absent options depend on the motion. There is one schedule for simulated motion

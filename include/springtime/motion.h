@@ -134,9 +134,11 @@ Motion select_rollouts(const Motion& motion, const std::vector<std::size_t>& rol
 void project_onto_rest_lengths(State& state, const Cloth& cloth, const std::vector<int>& handles);
 
 // The motion as its globals say: the size of the sheet and the places of landmarks in it, gravity,
-// drag, and the paths of held landmarks. Observed positions stay. A cloth that is made for this
-// motion (make_surrogate) keeps the globals. A motion that globals were applied to stays as it is.
-// Nothing is copied, as above. Throws Error if the motion states another size than the globals say.
+// drag, the paths of held landmarks, and where landmarks really are beside where a tracker shows
+// them. The last only if the motion has as many landmarks as the tracker of the globals. A cloth
+// that is made for this motion (make_surrogate) keeps the globals. A motion that globals were
+// applied to stays as it is. Nothing is copied, as above. Throws Error if the motion states another
+// size than the globals say.
 Motion with_globals(const Motion& motion, const Globals& globals);
 
 // ---- Grids and resampling

@@ -30,21 +30,21 @@ HeldLogs::HeldLogs(const std::vector<RecordingScan>& scans, const std::vector<Fr
     fit_ = fit_tool(logs_, tracks, options.handle_delay);
     std::vector<int> held = report.pinned;
     held.insert(held.end(), report.driven.begin(), report.driven.end());
-    choose_level(layout.placing.direction(hanging(all_samples(scans), held)),
-                 options.environment.gravity);
+    choose_gravity(layout.placing.direction(hanging(all_samples(scans), held)),
+                   options.environment.gravity);
 }
 
-void HeldLogs::choose_level(const Vec3d& hangs, const Vec3d& gravity)
+void HeldLogs::choose_gravity(const Vec3d& hangs, const Vec3d& stated)
 {
-    const auto slant = [&](const Vec3d& a) {
-        const double lengths = length(a) * length(gravity);
-        return lengths > 0 ? std::acos(std::clamp(dot(a, gravity) / lengths, -1.0, 1.0)) : 0.0;
+    const auto slant = [&](const Vec3d& gravity) {
+        const double lengths = length(hangs) * length(gravity);
+        return lengths > 0 ? std::acos(std::clamp(dot(hangs, gravity) / lengths, -1.0, 1.0)) : 0.0;
     };
-    slant_ = slant_before_ = slant(hangs);
-    const Turn back = inverse(fit_.turn);
-    if (fit_.other_axes || !(slant(back(hangs)) < slant_before_)) return;
-    level_ = back;
-    slant_ = slant(back(hangs));
+    const Vec3d turned = fit_.turn(stated);  // down in the axes of the log
+    slant_before_ = slant(stated);
+    levelled_ = !fit_.other_axes && slant(turned) < slant_before_;
+    gravity_ = levelled_ ? turned : stated;
+    slant_ = slant(gravity_);
 }
 
 HandleLogReport HeldLogs::report(std::size_t recording) const
@@ -60,7 +60,7 @@ HandleLogReport HeldLogs::report(std::size_t recording) const
     report.offset = take.offset;
     report.oriented = log.oriented();
     report.turn = angle_of(fit_.turn);
-    report.levelled = angle_of(level_) > 0;
+    report.levelled = levelled_;
     report.slant = slant_;
     report.slant_before = slant_before_;
     report.residual = take.residual;

@@ -10,30 +10,31 @@ namespace springtime {
 // points are kept.
 //
 // The axes of a camera are known from a calibration, those of a robot from how it stands. Where
-// they differ a little, one of them is not level, and gravity would pull to the side in it. The
-// axes in which the cloth hangs straighter down on average are those of the motion.
+// they differ a little, one of them is not level. Points stay in the axes of the camera, so that
+// all recordings of one camera agree, however each was fitted. Gravity points down in those axes in
+// which the cloth hangs straighter on average.
 class HeldLogs {
   public:
     HeldLogs(const std::vector<RecordingScan>& scans, const std::vector<FramePlan>& plans,
              const PointLayout& layout, const ImportOptions& options, const ImportReport& report,
              double most_residual);
 
-    // From the axes of the recording to those of the motion: places and velocities.
-    Vec3d levelled(const Vec3d& a) const { return level_(a); }
-    // Of a driven point, by its place in their list, at a time after the first frame of the file,
-    // in the axes of the motion.
+    // In the axes of the camera. [m/s^2]
+    const Vec3d& gravity() const { return gravity_; }
+    // Of a driven point, by its place in their list, at a time after the first frame of the file.
     Vec3d place(std::size_t recording, std::size_t driven, double time) const
     {
-        return levelled(fit_.place(logs_[recording], recording, driven, time));
+        return fit_.place(logs_[recording], recording, driven, time);
     }
     HandleLogReport report(std::size_t recording) const;
 
   private:
-    void choose_level(const Vec3d& hangs, const Vec3d& gravity);
+    void choose_gravity(const Vec3d& hangs, const Vec3d& stated);
 
     bool delay_given_;
-    Turn level_;
-    double slant_ = 0, slant_before_ = 0;  // of the hanging cloth, in the motion and as recorded
+    bool levelled_ = false;
+    Vec3d gravity_;
+    double slant_ = 0, slant_before_ = 0;  // of the hanging cloth from gravity, and as stated
     std::vector<PoseLog> logs_;
     ToolFit fit_;
 };

@@ -293,12 +293,9 @@ struct Writing {
         return changed;
     }
 
-    // Into the axes of the motion, and driven points to where the logs have them.
+    // Driven points to where the logs have them.
     void follow(CleanFrames::Frame& frame, std::size_t t, double time) const
     {
-        for (PointFrame* vectors : {&frame.position, &frame.velocity}) {
-            for (Vec3d& a : *vectors) a = logs->levelled(a);
-        }
         constexpr double kStep = 1e-3;  // [s]
         for (std::size_t d = 0; d < report.driven.size(); ++d) {
             const auto landmark = std::size_t(report.driven[d]);
@@ -428,6 +425,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
     Writing writing{scans, plans, layout, options, report, most_residual(scans, layout), {}, {}};
     if (!options.handle_path.empty()) {
         writing.logs.emplace(scans, plans, layout, writing.stored(), report, writing.residual);
+        report.header.environment.gravity = writing.logs->gravity();
     }
     try {
         MotionWriter writer(out, report.header);

@@ -72,11 +72,12 @@ Result log_result(const HandleLogReport& log)
         .label("angle between its axes and those of the recording")
         .unless_zero();
     result.add("levelled", log.levelled)
-        .label("all points turned into its axes, where the cloth hangs straighter")
+        .label("gravity points down in its axes, where the cloth hangs straighter")
         .unless_zero();
-    Result& slant = result.add("slant", log.slant, "rad").label("it hangs from straight down by");
+    Result& slant = result.add("slant", log.slant, "rad").label("the cloth hangs from there by");
     if (!log.levelled) slant.data_only();
-    Result& before = result.add("slant_before", log.slant_before, "rad").label("as recorded by");
+    Result& before =
+        result.add("slant_before", log.slant_before, "rad").label("from down as recorded by");
     if (!log.levelled) before.data_only();
     result.add("residual", log.residual, "m").label("seen from there, rms");
     result.add("usual_residual", log.usual_residual, "m").label("seen from there, median");

@@ -23,6 +23,15 @@ std::string vector_text(const Vec3d& a)
     return fmt::format("[{}, {}, {}]", a.x, a.y, a.z);
 }
 
+std::string vectors_text(const std::vector<Vec3d>& vectors)
+{
+    std::string text = "[";
+    for (std::size_t i = 0; i < vectors.size(); ++i) {
+        text += (i > 0 ? ", " : "") + vector_text(vectors[i]);
+    }
+    return text + "]";
+}
+
 // [value, standard error], with null for the error of a number that was given.
 std::string fitted_text(const FittedNumber& number)
 {
@@ -34,6 +43,15 @@ Vec3d read_vector(const JsonNode& node)
 {
     const auto [x, y, z] = node.tuple<3>();
     return {x.number(), y.number(), z.number()};
+}
+
+std::vector<Vec3d> read_vectors(const JsonNode& node)
+{
+    std::vector<Vec3d> vectors;
+    for (std::size_t i = 0; i < node.array_size(); ++i) {
+        vectors.push_back(read_vector(node.entry(i)));
+    }
+    return vectors;
 }
 
 FittedNumber read_fitted(const JsonNode& node)
@@ -65,6 +83,16 @@ std::string globals_text(const Globals& globals)
     }
     text += "]";
     if (globals.steadied) text += fmt::format(",\n    \"steadied\": {}", *globals.steadied);
+    text += fmt::format(",\n    \"air\": {},\n    \"stretch\": [", fitted_text(globals.air));
+    for (std::size_t i = 0; i < globals.stretch.size(); ++i) {
+        text += (i > 0 ? ", " : "") + fitted_text(globals.stretch[i]);
+    }
+    text += "]";
+    if (const auto& tracker = globals.tracker) {
+        text += fmt::format(
+            ",\n    \"tracker\": {{\"own\": {},\n      \"common\": {},\n      \"hanging\": {}}}",
+            tracker->own, vectors_text(tracker->common), vectors_text(tracker->hanging));
+    }
     return text + "\n  }";
 }
 
@@ -85,6 +113,17 @@ Globals read_globals(const JsonNode& node)
                                    read_vector(held["offset"]), read_vector(held["error"])});
     }
     if (node.has("steadied")) globals.steadied = node["steadied"].positive();
+    if (node.has("air")) globals.air = read_fitted(node["air"]);
+    if (node.has("stretch")) {
+        const auto stretch = node["stretch"].tuple<6>();
+        for (std::size_t i = 0; i < stretch.size(); ++i)
+            globals.stretch[i] = read_fitted(stretch[i]);
+    }
+    if (node.has("tracker")) {
+        const JsonNode tracker = node["tracker"];
+        globals.tracker = {read_vectors(tracker["common"]), read_vectors(tracker["hanging"]),
+                           tracker["own"].number()};
+    }
     return globals;
 }
 

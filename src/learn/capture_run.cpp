@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/quantile.h"
 #include "learn/gradient.h"
+#include "motion/tracker_bias.h"
 #include "sim/global_adjoint.h"
 #include "sim/stepper.h"
 #include "sim/tape.h"
@@ -80,7 +82,6 @@ CaptureRun::CaptureRun(const Motion& motion, Device device)
                 if (free[l] && rollout.seen(f, l)) all_.push_back({r, f, l});
             }
         }
-        positions_.push_back(rollout.position);
         free_count_ = std::max(free_count_, double(std::count(free.begin(), free.end(), true)));
     }
     seen_ = all_;
@@ -140,7 +141,7 @@ CaptureRun::Inputs CaptureRun::inputs(const Cloth& cloth, int substeps, std::siz
     const MotionHeader& header = corrected.header;
     const double interval = header.frame_interval(), dt = header.dt / substeps;
     const Resampler resampler(cloth, header);
-    Inputs inputs{cloth, {dt, header.environment, device_}, {}, {}};
+    Inputs inputs{cloth, {dt, header.environment, device_}, {}, {}, {}};
     for (std::size_t r = first; r < first + count; ++r) {
         const Rollout rollout = corrected.read(r, 0, corrected.frame_counts[r]);
         const State landmarks = rollout.state(0, interval, dt);
@@ -151,6 +152,7 @@ CaptureRun::Inputs CaptureRun::inputs(const Cloth& cloth, int substeps, std::siz
         if (!header.velocities) project_onto_rest_lengths(start, cloth, handles.particles);
         inputs.starts.push_back(with_handles(std::move(start), handles, dt));
         inputs.handles.push_back(handles);
+        inputs.observed.push_back(rollout.position);
     }
     return inputs;
 }
@@ -164,7 +166,7 @@ bool CaptureRun::run_batch(const Inputs& inputs, int substeps, std::size_t first
     std::size_t frames = 0;
     for (std::size_t lane = 0; lane < states.size(); ++lane) {
         stepper->load(int(lane), states[lane], inputs.handles[lane]);
-        predicted[first + lane].resize(positions_[first + lane].size());
+        predicted[first + lane].resize(number_count(first + lane));
         frames = std::max(frames, frames_of(first + lane));
     }
     const double limit = largest_speed(inputs.cloth.sheet, inputs.options.dt);
@@ -185,16 +187,22 @@ bool CaptureRun::run_batch(const Inputs& inputs, int substeps, std::size_t first
     return true;
 }
 
+std::size_t CaptureRun::lane_count(const Cloth& cloth) const
+{
+    const SimulationOptions options{motion_.header.dt, motion_.header.environment, device_};
+    return std::size_t(make_batch_stepper(cloth, options)->lane_count());
+}
+
 std::optional<VectorXd> CaptureRun::residuals(const Cloth& cloth, int substeps) const
 {
     std::vector<std::vector<double>> predicted(motion_.rollout_count());
-    const auto lanes = std::size_t(
-        make_batch_stepper(cloth, {motion_.header.dt, motion_.header.environment, device_})
-            ->lane_count());
+    std::vector<std::vector<float>> observed;
+    const std::size_t lanes = lane_count(cloth);
     for (std::size_t first = 0; first < predicted.size(); first += lanes) {
         const std::size_t count = std::min(lanes, predicted.size() - first);
-        if (!run_batch(inputs(cloth, substeps, first, count), substeps, first, predicted))
-            return std::nullopt;
+        const Inputs inputs = this->inputs(cloth, substeps, first, count);
+        if (!run_batch(inputs, substeps, first, predicted)) return std::nullopt;
+        observed.insert(observed.end(), inputs.observed.begin(), inputs.observed.end());
     }
     VectorXd result(Eigen::Index(3 * seen_.size()));
     for (std::size_t i = 0; i < seen_.size(); ++i) {
@@ -202,7 +210,7 @@ std::optional<VectorXd> CaptureRun::residuals(const Cloth& cloth, int substeps) 
         const std::size_t at = 3 * (frame * motion_.header.landmark_count() + landmark);
         for (std::size_t axis = 0; axis < 3; ++axis) {
             result[Eigen::Index(3 * i + axis)] =
-                predicted[rollout][at + axis] - double(positions_[rollout][at + axis]);
+                predicted[rollout][at + axis] - double(observed[rollout][at + axis]);
         }
     }
     return result;
@@ -285,6 +293,11 @@ void CaptureRun::add_gradient(const GlobalModel& model, const std::vector<double
                        by.rest_length[s];
             }
             sum += change(low.handles[lane], high.handles[lane], by.held, steps, now.options.dt);
+            const std::vector<double>& by_seen = by_position[first + lane];
+            for (std::size_t i = 0; i < by_seen.size(); ++i) {
+                if (by_seen[i] == 0) continue;  // not seen, maybe
+                sum -= by_seen[i] * (high.observed[lane][i] - low.observed[lane][i]);
+            }
             sum += change(low.starts[lane].position, high.starts[lane].position,
                           start_adjoint[lane].position) +
                    change(low.starts[lane].velocity, high.starts[lane].velocity,
@@ -298,7 +311,9 @@ VectorXd CaptureRun::gradient(const GlobalModel& model, const std::vector<double
                               int substeps, const VectorXd& by_residual) const
 {
     std::vector<std::vector<double>> by_position;
-    for (const auto& observed : positions_) by_position.emplace_back(observed.size(), 0.0);
+    for (std::size_t r = 0; r < motion_.rollout_count(); ++r) {
+        by_position.emplace_back(number_count(r), 0.0);
+    }
     for (std::size_t i = 0; i < seen_.size(); ++i) {
         const auto [rollout, frame, landmark] = seen_[i];
         const std::size_t at = 3 * (frame * motion_.header.landmark_count() + landmark);
@@ -312,8 +327,8 @@ VectorXd CaptureRun::gradient(const GlobalModel& model, const std::vector<double
     const SimulationOptions options{motion_.header.dt, motion_.header.environment, device_};
     const auto lanes = std::size_t(plain ? make_reference_tape(cloth, options)->lane_count()
                                          : make_fast_tape(cloth, options)->lane_count());
-    for (std::size_t first = 0; first < positions_.size(); first += lanes) {
-        const std::size_t count = std::min(lanes, positions_.size() - first);
+    for (std::size_t first = 0; first < by_position.size(); first += lanes) {
+        const std::size_t count = std::min(lanes, by_position.size() - first);
         if (plain) {
             add_gradient<double>(model, values, substeps, by_position, first, count, result);
         } else {
@@ -321,6 +336,90 @@ VectorXd CaptureRun::gradient(const GlobalModel& model, const std::vector<double
         }
     }
     return result;
+}
+
+LandmarkShifts CaptureRun::medians(const VectorXd& residuals) const
+{
+    const std::size_t landmarks = motion_.header.landmark_count();
+    std::vector<std::array<std::vector<double>, 3>> seen(motion_.rollout_count() * landmarks);
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+        auto& axes = seen[seen_[i].rollout * landmarks + seen_[i].landmark];
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            axes[axis].push_back(-residuals[Eigen::Index(3 * i + axis)]);
+        }
+    }
+    LandmarkShifts medians(motion_.rollout_count());
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        Vec3d median{NAN, NAN, NAN};
+        for (std::size_t axis = 0; axis < 3 && !seen[i][axis].empty(); ++axis) {
+            median[int(axis)] = quantile(seen[i][axis], 0.5);
+        }
+        medians[i / landmarks].push_back(median);
+    }
+    return medians;
+}
+
+// Adds to `sum` how the cloths of the lanes hang, from the mean of their held landmarks. False if
+// one blows up.
+bool CaptureRun::let_hang(Inputs inputs, std::vector<Vec3d>& sum) const
+{
+    constexpr double kSeconds = 3, kStillAir = 12;  // [1/s], about critical for a hand's breadth
+    const LandmarkMap map(inputs.cloth, motion_.header);
+    inputs.options.environment.drag += kStillAir;
+    const auto stepper = make_batch_stepper(inputs.cloth, inputs.options);
+    for (std::size_t lane = 0; lane < inputs.starts.size(); ++lane) {
+        Handles& handles = inputs.handles[lane];
+        handles.key_position.resize(handles.particles.size());
+        for (std::size_t h = 0; h < handles.particles.size(); ++h) {
+            handles.key_position[h] =
+                inputs.starts[lane].position[std::size_t(handles.particles[h])];
+        }
+        handles.key_time = {0};
+        for (Vec3d& v : inputs.starts[lane].velocity) v = {};
+        stepper->load(int(lane), inputs.starts[lane], handles);
+    }
+    const double limit = largest_speed(inputs.cloth.sheet, inputs.options.dt);
+    stepper->advance(int(kSeconds / inputs.options.dt));
+    if (store_checked(*stepper, inputs.starts, limit)) return false;
+    for (std::size_t lane = 0; lane < inputs.starts.size(); ++lane) {
+        const Handles& handles = inputs.handles[lane];
+        Vec3d middle{};
+        for (const Vec3d& x : handles.key_position)
+            middle += (1 / double(handles.particles.size())) * x;
+        const std::vector<Vec3d> landmarks = map.apply(inputs.starts[lane].position);
+        for (std::size_t l = 0; l < landmarks.size(); ++l) sum[l] += landmarks[l] - middle;
+    }
+    return true;
+}
+
+std::optional<std::vector<Vec3d>> CaptureRun::hanging(const Cloth& cloth, int substeps) const
+{
+    const std::size_t count = motion_.rollout_count(), lanes = lane_count(cloth);
+    std::vector<Vec3d> sum(motion_.header.landmark_count());
+    for (std::size_t first = 0; first < count; first += lanes) {
+        Inputs inputs = this->inputs(cloth, substeps, first, std::min(lanes, count - first));
+        for (const Handles& handles : inputs.handles) {
+            if (!handles.moving()) return std::nullopt;
+        }
+        if (!let_hang(std::move(inputs), sum)) return std::nullopt;
+    }
+    for (Vec3d& x : sum) x = (1 / double(count)) * x;
+    return sum;
+}
+
+LandmarkShifts CaptureRun::first_frames(const Cloth& cloth) const
+{
+    Globals globals = *cloth.globals;
+    const TrackerBias tracker = *globals.tracker;
+    globals.tracker.reset();
+    const Motion corrected = with_globals(motion_, globals);
+    const double size = std::hypot(motion_.header.sheet.length, motion_.header.sheet.width);
+    LandmarkShifts found;
+    for (std::size_t r = 0; r < motion_.rollout_count(); ++r) {
+        const Rollout first = corrected.read(r, 0, 1);
+        found.push_back(first_frame_beside(first, first.handles, tracker, size));
+    }
+    return found;
 }
 
 double CaptureRun::frame_error(const VectorXd& residuals) const

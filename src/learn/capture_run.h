@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "learn/global_model.h"
+#include "learn/tracker_fit.h"
 #include "springtime/learn.h"
 
 namespace springtime {
@@ -41,6 +42,15 @@ class CaptureRun {
     Eigen::VectorXd gradient(const GlobalModel& model, const std::vector<double>& values,
                              int substeps, const Eigen::VectorXd& by_residual) const;
 
+    // Median over the frames of observed minus predicted, by recording and landmark; NaN for those
+    // that are held or not seen.
+    LandmarkShifts medians(const Eigen::VectorXd& residuals) const;
+    // Where landmarks are from the mean of held ones when the cloth hangs at rest, in the mean of
+    // the recordings; none if the cloth blows up or nothing is held and moved. [m]
+    std::optional<std::vector<Vec3d>> hanging(const Cloth& cloth, int substeps) const;
+    // first_frame_beside() of every recording, with the tracker of the cloth.
+    LandmarkShifts first_frames(const Cloth& cloth) const;
+
     // Mean over the frames of the root mean square over the landmarks. [m]
     double frame_error(const Eigen::VectorXd& residuals) const;
 
@@ -54,16 +64,23 @@ class CaptureRun {
         SimulationOptions options;
         std::vector<State> starts;
         std::vector<Handles> handles;
+        std::vector<std::vector<float>> observed;  // without the bias of the tracker
     };
     Motion corrected_for(const Cloth& cloth) const;
     Inputs inputs(const Cloth& cloth, int substeps, std::size_t first, std::size_t count) const;
+    std::size_t lane_count(const Cloth& cloth) const;
     bool run_batch(const Inputs& inputs, int substeps, std::size_t first,
                    std::vector<std::vector<double>>& predicted) const;
+    bool let_hang(Inputs inputs, std::vector<Vec3d>& sum) const;
     template <class Real>
     void add_gradient(const GlobalModel& model, const std::vector<double>& values, int substeps,
                       const std::vector<std::vector<double>>& by_position, std::size_t first,
                       std::size_t count, Eigen::VectorXd& gradient) const;
 
+    std::size_t number_count(std::size_t rollout) const
+    {
+        return 3 * motion_.frame_counts[rollout] * motion_.header.landmark_count();
+    }
     std::size_t frames_of(std::size_t rollout) const
     {
         return std::min(motion_.frame_counts[rollout], horizon_);
@@ -71,9 +88,8 @@ class CaptureRun {
 
     Motion motion_;
     Device device_;
-    std::size_t horizon_ = SIZE_MAX;             // frames of a recording that count
-    std::vector<Seen> all_, seen_;               // of whole recordings, and those that count
-    std::vector<std::vector<float>> positions_;  // by recording, as observed
+    std::size_t horizon_ = SIZE_MAX;  // frames of a recording that count
+    std::vector<Seen> all_, seen_;    // of whole recordings, and those that count
     double free_count_ = 0;
 };
 

@@ -10,9 +10,10 @@ namespace springtime {
 namespace {
 
 // How far what is stated may be off: found on captures of a napkin that a robot swings (sizes by
-// 5 %, corners by 3 % of the side, the axis of gravity by 3 degrees).
-constexpr double kSizeSpread = 0.1, kDragSpread = 1, kTiltSpread = 0.05, kDelaySpread = 0.03,
-                 kTurnSpread = 0.03, kOffsetSpread = 0.03, kLevelSpread = 1;
+// 5 %, corners by 3 % of the side, the axis of gravity by 3 degrees, lengths of paths by 3 %).
+constexpr double kSizeSpread = 0.1, kDragSpread = 1, kAirSpread = 0.3, kTiltSpread = 0.05,
+                 kDelaySpread = 0.03, kTurnSpread = 0.03, kStretchSpread = 0.03,
+                 kOffsetSpread = 0.03, kLevelSpread = 1;
 
 // The levels begin like cloth: its weight stretches it by a fiftieth, diagonals have a third of
 // that stiffness, and what is critical damping of one particle on one spring is far away.
@@ -20,10 +21,16 @@ constexpr double kOwnStretch = 0.02, kDiagonalPart = 0.33, kBendPart = 0.002, kA
                  kIsotropicPart = 0.01, kBendDampingPart = 0.003;
 
 const char* const kAxisNames[] = {"x", "y", "z"};
+const char* const kStrainNames[] = {"xx", "yy", "zz", "yz", "zx", "xy"};
 
 std::string offset_name(std::size_t held, int axis)
 {
     return "offset " + std::to_string(held) + kAxisNames[axis];
+}
+
+std::string stretch_name(const char* strain)
+{
+    return std::string("stretch ") + strain;
 }
 
 std::vector<int> moving_landmarks(const Motion& motion)
@@ -45,8 +52,8 @@ std::vector<int> moving_landmarks(const Motion& motion)
 
 std::string_view name_of(GlobalKind kind)
 {
-    constexpr std::array<std::string_view, kGlobalKinds.size()> kNames{"size", "drag", "tilt",
-                                                                       "delay", "paths"};
+    constexpr std::array<std::string_view, kGlobalKinds.size()> kNames{
+        "size", "drag", "air", "tilt", "delay", "paths", "tracker"};
     return kNames[std::size_t(kind)];
 }
 
@@ -64,15 +71,23 @@ GlobalModel::GlobalModel(const Motion& motion, const GlobalsOptions& options)
     if (fits(GlobalKind::drag)) {
         add({"drag", std::log(std::max(header_.environment.drag, 0.1)), kDragSpread, 0.05, 1});
     }
+    // A rope carries hardly any air.
+    if (fits(GlobalKind::air) && grid_.rows > 1 && grid_.cols > 1) {
+        add({"air", 0, kAirSpread, 0.02, 0.2});
+    }
     if (fits(GlobalKind::tilt)) {
         add({"tilt x", 0, kTiltSpread, 0.005, 0.05});
         add({"tilt z", 0, kTiltSpread, 0.005, 0.05});
     }
     if (fits(GlobalKind::delay) && !held_.empty()) add({"delay", 0, kDelaySpread, 0.004, 0.05});
+    fits_tracker_ = fits(GlobalKind::tracker);
     can_steady_ = fits(GlobalKind::paths) && !held_.empty();
     if (fits(GlobalKind::paths)) {
         for (int axis = 0; axis < 3 && !held_.empty(); ++axis) {
             add({std::string("turn ") + kAxisNames[axis], 0, kTurnSpread, 0.005, 0.05});
+        }
+        for (const char* strain : kStrainNames) {
+            if (!held_.empty()) add({stretch_name(strain), 0, kStretchSpread, 0.005, 0.05});
         }
         for (std::size_t h = 0; h < held_.size(); ++h) {
             for (int axis = 0; axis < 3; ++axis) {
@@ -131,16 +146,23 @@ Globals GlobalModel::globals(const std::vector<double>& values,
     const double drag = header_.environment.drag;
     globals.drag = index_of("drag") < unknowns_.size() ? scaled(of("drag", 0), 1)
                                                        : FittedNumber{drag, std::nullopt};
+    // The unknown is log(1 + air).
+    globals.air = scaled(of("air", 0), 1);
+    globals.air.value -= 1;
     globals.tilt_x = of("tilt x", 0);
     globals.tilt_z = of("tilt z", 0);
     const Vec3d gravity = header_.environment.gravity;
-    const double strength = length(gravity);
-    const Vec3d tilted = gravity + strength * Vec3d{globals.tilt_x.value, 0, globals.tilt_z.value};
+    const double stated = length(gravity), strength = stated / (1 + globals.air.value);
+    const Vec3d tilted = gravity + stated * Vec3d{globals.tilt_x.value, 0, globals.tilt_z.value};
     globals.gravity = strength > 0 ? (strength / length(tilted)) * tilted : gravity;
     globals.delay = of("delay", 0);
     for (int axis = 0; axis < 3; ++axis) {
         globals.turn[std::size_t(axis)] = of(std::string("turn ") + kAxisNames[axis], 0);
     }
+    for (std::size_t i = 0; i < globals.stretch.size(); ++i) {
+        globals.stretch[i] = of(stretch_name(kStrainNames[i]), 0);
+    }
+    globals.tracker = tracker_;
     for (std::size_t h = 0; h < held_.size(); ++h) {
         HeldOffset held{held_[h], {}, {}};
         for (int axis = 0; axis < 3; ++axis) {

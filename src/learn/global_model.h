@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ class GlobalModel {
     // Whether held paths are steadied (Globals::steadied).
     void set_steady(bool steady) { steady_ = steady; }
     bool can_steady() const { return can_steady_; }
+    // The bias of the tracker (Globals::tracker) is no unknown, but found from residuals.
+    void set_tracker(std::optional<TrackerBias> tracker) { tracker_ = std::move(tracker); }
+    const std::optional<TrackerBias>& tracker() const { return tracker_; }
+    bool fits_tracker() const { return fits_tracker_; }
 
     // `errors` are standard errors of the unknowns, or empty.
     Globals globals(const std::vector<double>& values,
@@ -41,7 +46,8 @@ class GlobalModel {
     GridOptions grid_;
     std::vector<int> held_;  // landmarks that move on stated paths
     std::vector<Unknown> unknowns_;
-    bool steady_ = false, can_steady_ = false;
+    bool steady_ = false, can_steady_ = false, fits_tracker_ = false;
+    std::optional<TrackerBias> tracker_;
 };
 
 }  // namespace springtime

@@ -48,6 +48,7 @@ class GlobalFitter {
     void descend(Point& point);
     void descend_with_growing_horizons(Point& point);
     void choose_paths(Point& point);
+    void find_tracker_bias(Point& point);
     bool improve(Point& point);
     bool refine(Point& point) const;
     std::vector<double> stepped(const Point& point, const VectorXd& step) const;
@@ -270,6 +271,32 @@ void GlobalFitter::choose_paths(Point& point)
     }
 }
 
+// What residuals have in common over all frames is a bias of the tracker, or of the network. The
+// rest is fitted again without it, which changes it a little, so it is found twice.
+void GlobalFitter::find_tracker_bias(Point& point)
+{
+    constexpr int kRounds = 2;
+    if (!model_.fits_tracker()) return;
+    for (int round = 0; round < kRounds; ++round) {
+        const auto before = model_.tracker();
+        const auto hanging = run_.hanging(model_.cloth(point.values), point.substeps);
+        if (!hanging) return;
+        model_.set_tracker(TrackerBias{std::vector<Vec3d>(hanging->size()), *hanging, 0});
+        auto plain = at(point.values);
+        if (!plain) return model_.set_tracker(before);
+        const LandmarkShifts beside = run_.medians(plain->residuals);
+        TrackerBias tracker{common_bias(beside), *hanging, 0};
+        model_.set_tracker(tracker);
+        tracker.own =
+            lasting_share(beside, run_.first_frames(model_.cloth(point.values)), tracker.common);
+        model_.set_tracker(tracker);
+        auto other = at(point.values);
+        if (!other) return model_.set_tracker(before);
+        point = std::move(*other);
+        descend(point);
+    }
+}
+
 GlobalsFit GlobalFitter::fit()
 {
     std::optional<Point> point = at(values_);
@@ -282,6 +309,7 @@ GlobalsFit GlobalFitter::fit()
     result.stated_error = run_.frame_error(point->residuals);
     descend_with_growing_horizons(*point);
     choose_paths(*point);
+    find_tracker_bias(*point);
     scale_ = scale_of(point->residuals);
     result.globals = model_.globals(point->values, standard_errors(*point));
     result.cloth = model_.cloth(point->values);
@@ -295,6 +323,16 @@ std::string text_of(const FittedNumber& number, int digits)
 {
     if (!number.error) return fmt::format("{:.{}g} as given", number.value, digits);
     return fmt::format("{:.{}g} +- {:.1g}", number.value, digits, *number.error);
+}
+
+std::string describe_tracker(const TrackerBias& tracker)
+{
+    double squares = 0;
+    for (const Vec3d& bias : tracker.common) squares += dot(bias, bias);
+    return fmt::format(
+        "; landmarks seen {:.1f} mm (rms) beside where they are in all recordings, and {:.0f} % of "
+        "what else the first frame of a recording shows lasts",
+        1e3 * std::sqrt(squares / double(tracker.common.size())), 100 * tracker.own);
 }
 
 }  // namespace
@@ -319,8 +357,18 @@ std::string describe(const Globals& globals)
         text_of(globals.length, 4), text_of(globals.width, 4), globals.stated_length,
         globals.stated_width, text_of(globals.drag, 2), degrees(globals.tilt_x),
         degrees(globals.tilt_z));
+    if (globals.air.error) {
+        text += fmt::format("; air of {} times its mass moves along", text_of(globals.air, 2));
+    }
+    if (globals.tracker) text += describe_tracker(*globals.tracker);
     if (globals.offsets.empty()) return text;
     if (globals.steadied) text += "; noisy paths of held points steadied";
+    if (globals.stretch[0].error) {
+        text +=
+            fmt::format("; their paths stretched by {:.1f}, {:.1f} and {:.1f} % along x, y and z",
+                        100 * globals.stretch[0].value, 100 * globals.stretch[1].value,
+                        100 * globals.stretch[2].value);
+    }
     text += fmt::format("; held points {} s behind their paths", text_of(globals.delay, 2));
     for (const HeldOffset& held : globals.offsets) {
         text += fmt::format("; landmark {} beside its path by ({:.1f}, {:.1f}, {:.1f}) mm",

@@ -18,14 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The error of a cloth that need not have the particles of the surrogate.
-MotionError run_alone(const Cloth& cloth, const Motion& motion, const LearnOptions& options,
-                      const Progress& progress)
-{
-    const int substeps = stable_substeps(cloth, motion.header.environment, motion.header.dt);
-    return surrogate_error(cloth, motion, options.device, options.threads, progress, substeps);
-}
-
 // One run of learn().
 class Recipe {
   public:
@@ -55,7 +47,10 @@ class Recipe {
     bool asks_for_globals() const;
     DescentOptions homogeneous_plan() const;
     void fit_globals_first();
-    void use_globals();
+    GlobalsFit fitted_globals(const Motion& motion) const;
+    void use_globals(const GlobalsFit& fit);
+    void add_fitted_step();
+    void fit_to_all();
     void choose_grid();
     void choose_grid(const Grid& finer);
     void solve();
@@ -71,8 +66,6 @@ class Recipe {
     std::optional<double> outlier_width() const;
     bool learns_rod() const { return !options_.law && has_clamped_end(stated_); }
     void learn_rod();
-    ValidationError error_of_rod(const Cloth& rod);
-    void name_misfits(const Cloth& rod);
     void choose_step();
     void refuse_if_trivial();
     void learn_automatically();
@@ -91,9 +84,9 @@ class Recipe {
     Motion stated_;  // the same without globals
     TrainOptions train_;
     LearnState state_;
-    std::optional<Globals> globals_;
     ValidationError homogeneous_error_;
     std::optional<LearnStep> as_stated_;  // the answer before globals are fitted
+    std::optional<LearnStep> as_fitted_;  // the network that they were fitted with
     std::unique_ptr<TrainingSet> set_;
     std::optional<TrivialErrors> trivial_;
     Learned learned_;
@@ -132,22 +125,29 @@ void Recipe::fit_globals_first()
     as_stated_->seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     const bool whole = motion_.rollout_count() == given_.rollout_count();
     const Motion seen = whole ? select_rollouts(motion_, training_set().split.training) : given_;
-    globals_ =
-        fit_globals(seen, {options_.fixed_globals, train_.grid, options_.threads, options_.device},
-                    progress_)
-            .globals;
-    use_globals();
+    const auto fit_begin = Clock::now();
+    use_globals(fitted_globals(seen));
+    if (!as_fitted_) return;
+    as_fitted_->seconds = std::chrono::duration<double>(Clock::now() - fit_begin).count();
+}
+
+GlobalsFit Recipe::fitted_globals(const Motion& motion) const
+{
+    return fit_globals(motion,
+                       {options_.fixed_globals, train_.grid, options_.threads, options_.device},
+                       progress_);
 }
 
 // Unless a homogeneous network follows the recordings that were left out better without them.
-void Recipe::use_globals()
+void Recipe::use_globals(const GlobalsFit& fit)
 {
     trivial();  // of the motion as stated
     set_.reset();
-    motion_ = with_globals(stated_, *globals_);
-    const Cloth homogeneous = fit_homogeneous(training_set(), homogeneous_plan(), progress_);
-    const double error = training_set().validation_error(homogeneous).mean;
-    std::string text = describe(*globals_);
+    motion_ = with_globals(stated_, fit.globals);
+    as_fitted_ = LearnStep{"homogeneous, as fitted with what recordings share", fit.cloth, {}, 0};
+    as_fitted_->error = training_set().validation_error(fit.cloth);
+    const double error = as_fitted_->error.mean;
+    std::string text = describe(fit.globals);
     if (!(error < as_stated_->error.mean)) {
         text = fmt::format(
             "everything stays as stated, because a homogeneous network follows the validation "
@@ -158,6 +158,7 @@ void Recipe::use_globals()
         motion_ = stated_;
         set_ = std::make_unique<TrainingSet>(motion_, train_);
         as_stated_.reset();
+        as_fitted_.reset();
     }
     note(text);
     learned_.summary += text + "\n";
@@ -415,9 +416,9 @@ void Recipe::run_step(const StepPlan& plan, int first_iteration)
     const TrainHooks hooks = storing_hooks(last, start);
     TrainResult result;
     try {
-        result = descend(training_set(), start, plan.descent, first_iteration,
-                         begun ? &*state_.descent : nullptr, hooks, progress_, plan.name,
-                         start_error);
+        result =
+            descend(training_set(), start, plan.descent, first_iteration,
+                    begun ? &*state_.descent : nullptr, hooks, progress_, plan.name, start_error);
     } catch (const Cancelled&) {
         if (last) store_.keep_descent(*last);
         throw;
@@ -442,6 +443,7 @@ void Recipe::learn_in_steps()
     std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
     for (StepPlan& plan : plans) plan.descent.width = outlier_width();
     if (as_stated_) learned_.steps.push_back(*as_stated_);
+    add_fitted_step();
     int first_iteration = 0;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const auto begin = Clock::now();
@@ -479,40 +481,34 @@ void Recipe::learn_rod()
                              options_.threads, progress_);
         store_.keep_step(number, step.cloth);
     }
-    step.error = error_of_rod(step.cloth);
+    const auto first = training_set().split.validation.begin();
+    const auto count = std::ptrdiff_t(training_set().validation.size());
+    const auto error_on = [&](const Motion& motion) {
+        return rod_error(step.cloth, motion, options_.threads, progress_);
+    };
+    step.error = error_on(select_rollouts(stated_, {first, first + count}));
     step.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    learned_.summary += describe_rod(step.cloth) + "\n";
-    name_misfits(step.cloth);
+    learned_.summary += describe_rod(step.cloth, error_on(stated_));
     learned_.steps.push_back(std::move(step));
 }
 
-ValidationError Recipe::error_of_rod(const Cloth& rod)
+// Unless the grid is another by now.
+void Recipe::add_fitted_step()
 {
-    const auto first = training_set().split.validation.begin();
-    const auto count = std::ptrdiff_t(training_set().validation.size());
-    const MotionError error =
-        run_alone(rod, select_rollouts(stated_, {first, first + count}), options_, progress_);
-    return {error.mean, error.per_rollout};
+    if (!as_fitted_) return;
+    const std::size_t particles = training_set().surrogate.particle_count();
+    if (as_fitted_->cloth.particle_count() == particles) learned_.steps.push_back(*as_fitted_);
 }
 
-// A rope that is gripped anew lies in its grips in another way.
-void Recipe::name_misfits(const Cloth& rod)
+// Validation has had its say: what was left out for it is data, too.
+void Recipe::fit_to_all()
 {
-    constexpr double kMisfit = 2.5;
-    const std::vector<double> errors = run_alone(rod, stated_, options_, progress_).per_rollout;
-    std::vector<double> sorted = errors;
-    std::sort(sorted.begin(), sorted.end());
-    const double median = sorted[sorted.size() / 2];
-    std::string misfits;
-    for (std::size_t r = 0; r < errors.size(); ++r) {
-        if (!(errors[r] > kMisfit * median)) continue;
-        misfits += fmt::format("{}{} ({:.3g} m)", misfits.empty() ? "" : ", ", r, errors[r]);
-    }
-    if (misfits.empty()) return;
-    learned_.summary += fmt::format(
-        "warning: one shape of the rope follows half of the rollouts to {:.3g} m or closer, but "
-        "not rollout {}: if the rope was gripped anew there, learn those rollouts by themselves\n",
-        median, misfits);
+    if (motion_.rollout_count() != given_.rollout_count()) return;  // all of them in segments
+    const GlobalsFit fit = fitted_globals(given_);
+    learned_.cloth = fit.cloth;
+    const std::string text = "fitted once more, to all recordings: " + describe(fit.globals);
+    note(text);
+    learned_.summary += text + "\n";
 }
 
 void Recipe::choose_step()
@@ -526,10 +522,11 @@ void Recipe::choose_step()
         learned_.cloth = learned_.steps[*kept].cloth;
         learned_.validation_rmse = learned_.steps[*kept].error.mean;
     }
-    if (learned_.linear_rmse && *learned_.linear_rmse < learned_.validation_rmse) {
-        take_linear_answer();
-    }
+    const bool linear = learned_.linear_rmse && *learned_.linear_rmse < learned_.validation_rmse;
+    if (linear) take_linear_answer();
     refuse_if_trivial();
+    const bool fitted = kept && as_fitted_ && learned_.steps[*kept].name == as_fitted_->name;
+    if (fitted && !linear) fit_to_all();
 }
 
 void Recipe::refuse_if_trivial()

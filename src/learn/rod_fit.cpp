@@ -7,6 +7,7 @@
 #include "learn/recording_fit.h"
 #include "physics/rod.h"
 #include "springtime/error.h"
+#include "springtime/evaluate.h"
 
 namespace springtime {
 
@@ -189,6 +190,25 @@ Cloth RodModel::cloth(const std::vector<double>& values) const
     return cloth;
 }
 
+// A rope that is gripped anew may lie in its grips in another way.
+std::string describe_misfits(const std::vector<double>& errors)
+{
+    constexpr double kMisfit = 2.5;
+    std::vector<double> sorted = errors;
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted[sorted.size() / 2];
+    std::string misfits;
+    for (std::size_t r = 0; r < errors.size(); ++r) {
+        if (!(errors[r] > kMisfit * median)) continue;
+        misfits += fmt::format("{}{} ({:.3g} m)", misfits.empty() ? "" : ", ", r, errors[r]);
+    }
+    if (misfits.empty()) return misfits;
+    return fmt::format(
+        "warning: one shape of the rope follows half of the rollouts to {:.3g} m or closer, but "
+        "not rollout {}: if the rope was gripped anew there, learn those rollouts by themselves\n",
+        median, misfits);
+}
+
 }  // namespace
 
 bool has_clamped_end(const Motion& motion)
@@ -222,16 +242,26 @@ Cloth fit_rod(const Motion& motion, int threads, const Progress& progress)
     return cloth;
 }
 
-std::string describe_rod(const Cloth& cloth)
+ValidationError rod_error(const Cloth& rope, const Motion& motion, int threads,
+                          const Progress& progress)
 {
-    const Rod& rod = *cloth.rod;
+    const int substeps = stable_substeps(rope, motion.header.environment, motion.header.dt);
+    const MotionError error =
+        surrogate_error(rope, motion, Device::automatic, threads, progress, substeps);
+    return {error.mean, error.per_rollout};
+}
+
+std::string describe_rod(const Cloth& rope, const ValidationError& error)
+{
+    const Rod& rod = *rope.rod;
     double most = 0;
     for (const auto& [a, b] : rod.curvature) most = std::max(most, std::hypot(a, b));
     return fmt::format(
-        "elastic rod: bending {:.3g} N m^2, damped within {:.2g} s; twisting {:.3g} N m^2; by "
-        "itself bent to radii of {:.2g} m and more; drag {:.2g} +- {:.1g} 1/s",
-        rod.bending, rod.bending_damping / rod.bending, rod.twisting, 1 / most,
-        cloth.globals->drag.value, cloth.globals->drag.error.value_or(0));
+               "elastic rod: bending {:.3g} N m^2, damped within {:.2g} s; twisting {:.3g} N m^2; "
+               "by itself bent to radii of {:.2g} m and more; drag {:.2g} +- {:.1g} 1/s\n",
+               rod.bending, rod.bending_damping / rod.bending, rod.twisting, 1 / most,
+               rope.globals->drag.value, rope.globals->drag.error.value_or(0)) +
+           describe_misfits(error.by_rollout);
 }
 
 }  // namespace springtime

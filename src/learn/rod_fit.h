@@ -16,7 +16,11 @@ bool has_clamped_end(const Motion& motion);
 // little say.
 Cloth fit_rod(const Motion& motion, int threads, const Progress& progress);
 
-// Its rod in words.
-std::string describe_rod(const Cloth& cloth);
+// The error of such a rope on whole rollouts of a motion as stated.
+ValidationError rod_error(const Cloth& rope, const Motion& motion, int threads,
+                          const Progress& progress);
+
+// The rod in words, a line each, and which of the rollouts it was fitted to it does not follow.
+std::string describe_rod(const Cloth& rope, const ValidationError& error);
 
 }  // namespace springtime

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "motion/steady.h"
+#include "motion/tracker_bias.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
 
@@ -21,6 +22,15 @@ Vec3d turned(const Vec3d& x, const Vec3d& turn)
            (1 - std::cos(angle)) * dot(axis, x) * axis;
 }
 
+// (1 + S) x with the symmetric S of the strains xx, yy, zz, yz, zx, xy.
+Vec3d stretched(const Vec3d& x, const std::array<FittedNumber, 6>& strain)
+{
+    const auto [xx, yy, zz, yz, zx, xy] = strain;
+    return x + Vec3d{xx.value * x.x + xy.value * x.y + zx.value * x.z,
+                     xy.value * x.x + yy.value * x.y + yz.value * x.z,
+                     zx.value * x.x + yz.value * x.y + zz.value * x.z};
+}
+
 Vec3d offset_of(const Globals& globals, int landmark)
 {
     for (const HeldOffset& held : globals.offsets) {
@@ -29,7 +39,7 @@ Vec3d offset_of(const Globals& globals, int landmark)
     return {};
 }
 
-// Every path turns about its own mean: what the offsets say stays.
+// Every path is stretched and turned about its own mean: what the offsets say stays.
 void correct(Handles& handles, const Globals& globals)
 {
     if (!handles.moving()) return;
@@ -45,43 +55,65 @@ void correct(Handles& handles, const Globals& globals)
         const Vec3d offset = offset_of(globals, handles.particles[h]);
         for (std::size_t k = 0; k < keys; ++k) {
             Vec3d& x = handles.key_position[k * count + h];
-            x = mean + turned(x - mean, turn) + offset;
+            x = mean + turned(stretched(x - mean, globals.stretch), turn) + offset;
         }
     }
 }
 
-// The paths of every recording, corrected once.
-class CorrectedHandles {
+// Recordings with what globals say of their paths and of their tracker, worked out once for each.
+class CorrectedRecordings {
   public:
-    CorrectedHandles(const Motion& motion, const Globals& globals)
-        : read_(motion.read), interval_(motion.header.frame_interval()), globals_(globals)
+    CorrectedRecordings(const Motion& motion, const Globals& globals)
+        : read_(motion.read),
+          interval_(motion.header.frame_interval()),
+          size_(std::hypot(motion.header.sheet.length, motion.header.sheet.width)),
+          globals_(globals)
     {
+        if (globals_.tracker && globals_.tracker->common.size() != motion.header.landmark_count()) {
+            globals_.tracker.reset();  // it knows other landmarks
+        }
     }
 
-    // As seen from a frame of the recording.
-    Handles at(std::size_t rollout, std::size_t frame)
+    Rollout read(std::size_t rollout, std::size_t first, std::size_t count)
     {
-        Handles handles = whole(rollout);
-        for (double& time : handles.key_time) time -= double(frame) * interval_;
-        return handles;
+        const Correction& correction = of(rollout);
+        Rollout frames = read_(rollout, first, count);
+        frames.handles = correction.handles;
+        for (double& time : frames.handles.key_time) time -= double(first) * interval_;
+        for (std::size_t i = 0; i < frames.position.size() && globals_.tracker; ++i) {
+            const std::size_t landmark = i / 3 % correction.bias.size();
+            frames.position[i] -= float(correction.bias[landmark][int(i % 3)]);
+        }
+        return frames;
     }
 
   private:
-    Handles whole(std::size_t rollout)
+    struct Correction {
+        Handles handles;
+        std::vector<Vec3d> bias;  // seen minus real, by landmark; empty without a tracker
+    };
+
+    const Correction& of(std::size_t rollout)
     {
         const std::lock_guard lock(mutex_);
         const auto found = known_.find(rollout);
         if (found != known_.end()) return found->second;
-        Handles handles = read_(rollout, 0, 1).handles;
-        correct(handles, globals_);
-        return known_[rollout] = handles;
+        const Rollout begin = read_(rollout, 0, 1);
+        Correction& correction = known_[rollout];
+        correction.handles = begin.handles;
+        correct(correction.handles, globals_);
+        if (globals_.tracker) {
+            correction.bias =
+                bias_of_recording(begin, correction.handles, *globals_.tracker, size_);
+        }
+        return correction;
     }
 
     std::function<Rollout(std::size_t, std::size_t, std::size_t)> read_;
-    double interval_;
+    double interval_, size_;
     Globals globals_;
     std::mutex mutex_;
-    std::map<std::size_t, Handles> known_;
+    std::map<std::size_t, Correction> known_;
 };
 
 void check_stated_size(const Sheet& sheet, const Globals& globals)
@@ -111,12 +143,9 @@ Motion with_globals(const Motion& motion, const Globals& globals)
     header.environment.gravity = globals.gravity;
     header.environment.drag = globals.drag.value;
     header.globals = globals;
-    const auto handles = std::make_shared<CorrectedHandles>(motion, globals);
-    result.read = [read = motion.read, handles](std::size_t rollout, std::size_t first,
-                                                std::size_t count) {
-        Rollout frames = read(rollout, first, count);
-        frames.handles = handles->at(rollout, first);
-        return frames;
+    const auto corrected = std::make_shared<CorrectedRecordings>(motion, globals);
+    result.read = [corrected](std::size_t rollout, std::size_t first, std::size_t count) {
+        return corrected->read(rollout, first, count);
     };
     return result;
 }
