@@ -128,7 +128,8 @@ Verb add_reproduce(CLI::App& root)
         .one_of({"full", "quick", "smoke"});
     flags
         .add("--obstacle", arguments->obstacles,
-             "drape: what to fall on beside the animal, can be repeated: OBJ or TOML file")
+             "drape: what to fall on beside table, sphere and animal; can be repeated: OBJ or TOML "
+             "file")
         .repeated()
         .type("FILE");
     add_common(flags, arguments->common);

@@ -1,4 +1,6 @@
+#include <cmath>
 #include <filesystem>
+#include <numbers>
 #include <set>
 
 #include "presets.h"
@@ -12,51 +14,88 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The source, its surrogate, and a finer mesh of the source, which says how far apart two honest
-// sheets lie.
+constexpr double kTilt = std::numbers::pi / 180;  // [rad]
+
+// The source, and the sheets that are compared with it. The first of them is a finer mesh of the
+// source: it says how far apart two honest sheets lie.
 struct Drapers {
-    NamedCloth fine, source, surrogate, homogeneous;
+    NamedCloth source;
+    std::vector<NamedCloth> others;
 };
 
-nlohmann::json drape_on(const std::string& obstacle, const Drapers& drapers, double longest,
-                        const fs::path& folder, const CommonOptions& common)
+// A level start, and some that lean in directions spread over the circle. The directions are off
+// the axes and diagonals of the sheet, about which it is almost symmetric.
+std::vector<std::optional<Tilt>> starts_of_falls(int tilted)
 {
-    note(common, fmt::format("drape on {}", obstacle));
-    const SettlingOptions options = drape_options(obstacle, longest);
-    const auto run = [&](const NamedCloth& sheet) {
-        return settle_sheet(sheet, options, folder / ("on-" + fs::path(obstacle).stem().string()),
-                            common);
-    };
-    const SettledSheet fine = run(drapers.fine), source = run(drapers.source),
-                       surrogate = run(drapers.surrogate), homogeneous = run(drapers.homogeneous);
-    nlohmann::json sheets;
-    for (const SettledSheet* sheet : {&fine, &source, &surrogate, &homogeneous}) {
-        sheets.push_back(report_of(*sheet));
-        if (sheet != &fine) sheets.back()["to_fine"] = distance_of(*sheet, fine);
-        if (sheet != &fine && sheet != &source) {
-            sheets.back()["to_source"] = distance_of(*sheet, source);
-        }
+    constexpr double kFirst = 20 * std::numbers::pi / 180;  // [rad]
+    std::vector<std::optional<Tilt>> starts{std::nullopt};
+    for (int i = 0; i < tilted; ++i) {
+        starts.push_back(Tilt{kTilt, kFirst + 2 * std::numbers::pi * i / tilted});
     }
-    return {{"obstacle", obstacle},
-            {"sheets", sheets},
-            {"surrogate_to_source", distance_of(surrogate, source)},
-            {"source_to_fine", distance_of(source, fine)}};
+    return starts;
 }
 
-std::string text_of(const nlohmann::json& drapes)
+// Mean over the falls of the distance to the source, with its standard error. [m]
+nlohmann::json mean_distance(const nlohmann::json& falls, std::size_t sheet)
 {
-    const auto rms = [](const nlohmann::json& distance) {
-        return distance["surface"]["rms"].get<double>();
-    };
-    std::string text;
-    for (const nlohmann::json& drape : drapes) {
-        text += fmt::format(
-            "## {}\n\n{}\nSurface distance, rms: surrogate to source {:.3f} m; the yardstick, "
-            "source to fine mesh, {:.3f} m\n\n",
-            drape["obstacle"].get<std::string>(), settling_table(drape["sheets"]),
-            rms(drape["surrogate_to_source"]), rms(drape["source_to_fine"]));
+    double sum = 0, squares = 0;
+    const double count = double(falls.size());
+    for (const nlohmann::json& reports : falls) {
+        const double rms = reports[sheet]["to_first"]["surface"]["rms"];
+        sum += rms;
+        squares += rms * rms;
     }
-    return text;
+    const double mean = sum / count, variance = std::max(0.0, squares / count - mean * mean);
+    return {{"name", falls[0][sheet]["name"]},
+            {"mean", mean},
+            {"standard_error", count > 1 ? std::sqrt(variance / (count - 1)) : 0}};
+}
+
+nlohmann::json drape_on(const std::string& obstacle, const Drapers& drapers, const FemScale& scale,
+                        const fs::path& folder, const CommonOptions& common)
+{
+    SettlingOptions options = drape_options(obstacle, scale.longest);
+    nlohmann::json falls;
+    for (const std::optional<Tilt>& tilt : starts_of_falls(scale.tilted)) {
+        note(common, fmt::format("drape on {}, fall {}", obstacle, falls.size() + 1));
+        options.tilt = tilt;
+        options.pictures.reset();
+        if (!tilt) options.pictures = folder / ("on-" + fs::path(obstacle).stem().string());
+        falls.push_back(settle_all(drapers.source, drapers.others, options, common));
+    }
+    nlohmann::json distances;
+    for (std::size_t i = 1; i <= drapers.others.size(); ++i) {
+        distances.push_back(mean_distance(falls, i));
+    }
+    return {{"obstacle", obstacle}, {"to_source", distances}, {"falls", falls}};
+}
+
+std::string text_of(const nlohmann::json& drapes, int falls)
+{
+    std::string text = fmt::format(
+        "Distance from the particles of a sheet to the surface of the source [m]: root mean square "
+        "over the particles, then mean and standard error over {} falls. One starts level, the "
+        "others lean by a degree. The first column is the yardstick: the source itself with "
+        "another mesh.\n\n| obstacle |",
+        falls);
+    std::string line = "\n|---|", details;
+    for (const nlohmann::json& sheet : drapes[0]["to_source"]) {
+        text += fmt::format(" {} |", sheet["name"].get<std::string>());
+        line += "---|";
+    }
+    text += line + "\n";
+    for (const nlohmann::json& drape : drapes) {
+        text += fmt::format("| {} |", drape["obstacle"].get<std::string>());
+        for (const nlohmann::json& sheet : drape["to_source"]) {
+            text += fmt::format(" {:.3f} ± {:.3f} |", sheet["mean"].get<double>(),
+                                sheet["standard_error"].get<double>());
+        }
+        text += "\n";
+        details +=
+            fmt::format("\n## {}, from a level start\n\n{}", drape["obstacle"].get<std::string>(),
+                        settling_table(drape["falls"][0]));
+    }
+    return text + details;
 }
 
 }  // namespace
@@ -65,7 +104,7 @@ int reproduce_drape(const ReproduceArguments& arguments)
 {
     const FemScale scale = fem_scale_named(arguments.scale);
     const fs::path folder = fs::path(arguments.out) / arguments.scale;
-    std::vector<std::string> obstacles{"animal"};
+    std::vector<std::string> obstacles{"table", "sphere", "animal"};
     obstacles.insert(obstacles.end(), arguments.obstacles.begin(), arguments.obstacles.end());
     std::set<std::string> names;
     for (const std::string& obstacle : obstacles) {
@@ -76,17 +115,18 @@ int reproduce_drape(const ReproduceArguments& arguments)
 
     const NamedCloth source = reference_mesh(scale.middle, kReferenceBending);
     const Surrogates surrogates =
-        learn_surrogates(folder / "training", source.cloth, scale, arguments.common);
-    const Drapers drapers{reference_mesh(scale.fine, kReferenceBending),
-                          source,
-                          {"surrogate " + scale.surrogate, surrogates.learned},
-                          {"best homogeneous springs " + scale.surrogate, surrogates.homogeneous}};
+        learn_surrogates(folder / "training", source.cloth, scale, std::nullopt, arguments.common);
+    const Drapers drapers{source,
+                          {reference_mesh(scale.fine, kReferenceBending),
+                           {"learned", surrogates.learned},
+                           {"homogeneous lean", surrogates.homogeneous},
+                           {"homogeneous published", surrogates.published}}};
     nlohmann::json drapes = nlohmann::json::array();
     for (const std::string& obstacle : obstacles) {
-        drapes.push_back(drape_on(obstacle, drapers, scale.longest, folder, arguments.common));
+        drapes.push_back(drape_on(obstacle, drapers, scale, folder, arguments.common));
     }
     write_result(arguments, "Draping on obstacles never seen", {{"drapes", drapes}},
-                 text_of(drapes));
+                 text_of(drapes, 1 + scale.tilted));
     return kDone;
 }
 

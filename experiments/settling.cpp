@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "presets.h"
 #include "progress.h"
@@ -29,6 +30,18 @@ double centroid_sag(const Cloth& cloth, const State& state)
         mass += cloth.mass[p];
     }
     return sum / mass;
+}
+
+State start_of(const Cloth& cloth, const std::optional<Tilt>& tilt)
+{
+    State start = flat_state(cloth);
+    if (!tilt) return start;
+    const Vec3d up{0, 1, 0}, side{std::cos(tilt->towards), 0, std::sin(tilt->towards)};
+    for (Vec3d& x : start.position) {
+        const double along = dot(x, side);
+        x += (along * (std::cos(tilt->angle) - 1)) * side + (along * std::sin(tilt->angle)) * up;
+    }
+    return start;
 }
 
 // "mesh 16 x 16" becomes "mesh-16-x-16".
@@ -61,14 +74,14 @@ SettlingOptions drape_options(const std::string& obstacle, double longest)
 }
 
 SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& options,
-                          const std::filesystem::path& folder, const CommonOptions& common)
+                          const CommonOptions& common)
 {
     const Cloth& cloth = sheet.cloth;
     SimulationOptions run{kStep / stable_substeps(cloth, options.environment, kStep),
                           options.environment, device_named(common.device)};
     run.obstacles = options.obstacles;
     run.thickness = options.thickness;
-    const State start = flat_state(cloth);
+    const State start = start_of(cloth, options.tilt);
     const Handles handles = options.handles_of ? options.handles_of(cloth) : Handles{};
     check_clear(start, handles, run.obstacles);
     Simulation simulation(cloth, start, handles, run);
@@ -81,9 +94,11 @@ SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& option
     }
     result.state = simulation.state();
     result.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::filesystem::create_directories(folder);
-    write_png(folder / (file_name(sheet.name) + ".png"),
-              draw_frames(cloth, {result.state}, options.obstacles));
+    if (options.pictures) {
+        std::filesystem::create_directories(*options.pictures);
+        write_png(*options.pictures / (file_name(sheet.name) + ".png"),
+                  draw_frames(cloth, {result.state}, options.obstacles));
+    }
     return result;
 }
 
@@ -112,16 +127,15 @@ nlohmann::json distance_of(const SettledSheet& sheet, const SettledSheet& other)
              {{"rms", distance.rms}, {"mean", distance.mean}, {"largest", distance.largest}}}};
 }
 
-nlohmann::json settle_all(const NamedCloth& fine, const std::vector<NamedCloth>& others,
-                          const SettlingOptions& options, const std::filesystem::path& folder,
-                          const CommonOptions& common)
+nlohmann::json settle_all(const NamedCloth& first, const std::vector<NamedCloth>& others,
+                          const SettlingOptions& options, const CommonOptions& common)
 {
-    const SettledSheet best = settle_sheet(fine, options, folder, common);
-    nlohmann::json reports{report_of(best)};
+    const SettledSheet compared = settle_sheet(first, options, common);
+    nlohmann::json reports{report_of(compared)};
     for (const NamedCloth& other : others) {
-        const SettledSheet settled = settle_sheet(other, options, folder, common);
+        const SettledSheet settled = settle_sheet(other, options, common);
         reports.push_back(report_of(settled));
-        reports.back()["to_fine"] = distance_of(settled, best);
+        reports.back()["to_first"] = distance_of(settled, compared);
     }
     return reports;
 }
@@ -129,12 +143,14 @@ nlohmann::json settle_all(const NamedCloth& fine, const std::vector<NamedCloth>&
 std::string settling_table(const nlohmann::json& reports)
 {
     std::string text =
-        "| sheet | sag of corners nw, ne, sw, se [m] | sag of centroid [m] | RMSE to fine [m] | "
-        "surface distance to fine, rms [m] | largest [m] | rms speed at the end [m/s] | time [s] "
+        "| sheet | sag of corners nw, ne, sw, se [m] | sag of centroid [m] | RMSE to the first [m] "
+        "| "
+        "surface distance to the first, rms [m] | largest [m] | rms speed at the end [m/s] | time "
+        "[s] "
         "|\n|---|---|---|---|---|---|---|---|\n";
     for (const nlohmann::json& r : reports) {
         const nlohmann::json& sag = r["corner_sag"];
-        const bool compared = r.contains("to_fine");
+        const bool compared = r.contains("to_first");
         const auto number = [&](const nlohmann::json& value) {
             return fmt::format("{:.3f}", value.get<double>());
         };
@@ -142,9 +158,9 @@ std::string settling_table(const nlohmann::json& reports)
             "| {} | {}, {}, {}, {} | {} | {} | {} | {} | {:.2g}{} | {:.1f} |\n",
             r["name"].get<std::string>(), number(sag["corner-nw"]), number(sag["corner-ne"]),
             number(sag["corner-sw"]), number(sag["corner-se"]), number(r["centroid_sag"]),
-            compared ? number(r["to_fine"]["rmse"]) : "-",
-            compared ? number(r["to_fine"]["surface"]["rms"]) : "-",
-            compared ? number(r["to_fine"]["surface"]["largest"]) : "-",
+            compared ? number(r["to_first"]["rmse"]) : "-",
+            compared ? number(r["to_first"]["surface"]["rms"]) : "-",
+            compared ? number(r["to_first"]["surface"]["largest"]) : "-",
             r["rms_speed"].get<double>(), r["settled"].get<bool>() ? "" : " (not settled)",
             r["seconds"].get<double>());
     }

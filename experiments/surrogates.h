@@ -1,9 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
+#include <optional>
 
 #include "options.h"
+#include "springtime/learn.h"
 
 namespace springtime::app {
 
@@ -11,21 +12,25 @@ namespace springtime::app {
 // all parts work.
 struct FemScale {
     int coarse, middle, fine;  // particles along a side of the meshes
-    std::string surrogate;     // particles of the surrogates, ROWSxCOLS
+    Grid between;              // particles of a surrogate of the coarse mesh
     int rollouts;
     double seconds;  // [s] of a rollout
-    int stiffness_iterations, damping_iterations;
+    int tilted;      // falls from a tilted start, for each obstacle
     double longest;  // [s] a sheet may take to settle
+    LearnOptions learning{};
 };
 FemScale fem_scale_named(const std::string& name);
 
+// What `springtime train` learns with defaults: a value for every spring, and one per family.
 struct Surrogates {
-    Cloth learned, homogeneous;
+    Cloth learned, homogeneous;  // of the same law
+    Cloth published;             // homogeneous, of the published law
 };
 
-// Makes motion of the source and learns from it, by the published protocol for finite-element
-// sources; what an earlier sitting left in the folder is taken up.
+// Makes motion of the source and learns from it. What an earlier run left in the folder is
+// continued. Without a grid, the surrogates have that of the source.
 Surrogates learn_surrogates(const std::filesystem::path& folder, const Cloth& source,
-                            const FemScale& scale, const CommonOptions& common);
+                            const FemScale& scale, const std::optional<Grid>& grid,
+                            const CommonOptions& common);
 
 }  // namespace springtime::app

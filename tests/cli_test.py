@@ -663,19 +663,19 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
         self.run_it("reproduce", "locking", "--scale", "smoke", "--out", "l", "--quiet")
         result = json.loads((self.folder / "l/result.json").read_text())
         for case in ("fold-aligned-with-bending", "fold-misaligned-with-bending",
-                     "fold-aligned-without-bending", "fold-misaligned-without-bending", "table"):
-            fine, coarse, surrogate, homogeneous = result[case]["sheets"]
-            self.assertNotIn("to_fine", fine)
+                     "fold-aligned-without-bending", "fold-misaligned-without-bending"):
+            fine, coarse, surrogate, *_ = result[case]["sheets"]
+            self.assertNotIn("to_first", fine)
             self.assertAlmostEqual(result[case]["surrogate_over_coarse"],
-                                   surrogate["to_fine"]["surface"]["rms"]
-                                   / coarse["to_fine"]["surface"]["rms"])
+                                   surrogate["to_first"]["surface"]["rms"]
+                                   / coarse["to_first"]["surface"]["rms"])
             # The nearest point of a surface is never farther than the same point of the sheet,
             # and the mesh whose particles are compared lies within its own surface.
-            self.assertLessEqual(coarse["to_fine"]["surface"]["rms"], coarse["to_fine"]["rmse"])
+            self.assertLessEqual(coarse["to_first"]["surface"]["rms"], coarse["to_first"]["rmse"])
         held = result["fold-misaligned-with-bending"]["sheets"][1]["corner_sag"]
         self.assertEqual((held["corner-ne"], held["corner-sw"]), (0, 0))
         self.assertGreater(held["corner-nw"], 0.1)
-        self.assertIn("Drape on a square table", (self.folder / "l/result.md").read_text())
+        self.assertIn("Fold across the diagonals", (self.folder / "l/result.md").read_text())
 
         (self.folder / "block.obj").write_text(BLOCK)
         told = self.run_it("reproduce", "drape", "--scale", "smoke", "--out", "l", code=2).stderr
@@ -687,10 +687,15 @@ class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
         self.run_it("reproduce", "drape", "--scale", "smoke", "--out", "d", "--quiet",
                     "--obstacle", "block.obj")
         drapes = json.loads((self.folder / "d/result.json").read_text())["drapes"]
-        self.assertEqual([d["obstacle"] for d in drapes], ["animal", "block.obj"])
+        self.assertEqual([d["obstacle"] for d in drapes], ["table", "sphere", "animal", "block.obj"])
         for drape in drapes:
-            self.assertGreater(drape["source_to_fine"]["surface"]["rms"], 0)
-        self.assertTrue((self.folder / "d/smoke/on-block/surrogate-8x8.png").exists())
+            level, tilted = drape["falls"]
+            for i, sheet in enumerate(drape["to_source"], 1):
+                distances = [fall[i]["to_first"]["surface"]["rms"] for fall in (level, tilted)]
+                self.assertAlmostEqual(sheet["mean"], sum(distances) / 2)
+                # Of two values, half their difference.
+                self.assertAlmostEqual(sheet["standard_error"], abs(distances[0] - distances[1]) / 2)
+        self.assertTrue((self.folder / "d/smoke/on-block/learned.png").exists())
 
     def test_demo_learns_a_cloth_and_draws_it(self):
         told = json.loads(self.run_it("demo", "--grid", "8x8", "--mass", "6.4", "--rollouts", "6",
