@@ -150,8 +150,8 @@ class HandlePath : public ::testing::Test {
         double most = 0;
         for (double t = 0; t < seconds; t += 0.01) {
             for (int h = 0; h < 2; ++h) {
-                most = std::max(most,
-                                length(handles.position(std::size_t(h), t) - turn(corner(h, t - delay))));
+                most = std::max(
+                    most, length(handles.position(std::size_t(h), t) - turn(corner(h, t - delay))));
             }
         }
         return most;

@@ -227,13 +227,13 @@ struct Globals {
     double stated_length = 0, stated_width = 0;  // of the sheet [m]
     FittedNumber length, width;                  // [m]
     FittedNumber drag;                           // [1/s]
-    // Mass of the air that moves with the cloth, over the mass of the cloth. Gravity pulls the cloth
-    // alone, so all falls slower.
+    // Mass of the air that moves with the cloth, over the mass of the cloth. Gravity pulls the
+    // cloth alone, so all falls slower.
     FittedNumber air{};
-    Vec3d gravity{};              // tilted, and weaker by the air [m/s^2]
-    FittedNumber tilt_x, tilt_z;                 // of gravity towards x and z [rad]
-    FittedNumber delay;                          // of the cloth behind the stated paths [s]
-    std::array<FittedNumber, 3> turn{};          // of stated paths: rotation vector [rad]
+    Vec3d gravity{};                     // tilted, and weaker by the air [m/s^2]
+    FittedNumber tilt_x, tilt_z;         // of gravity towards x and z [rad]
+    FittedNumber delay;                  // of the cloth behind the stated paths [s]
+    std::array<FittedNumber, 3> turn{};  // of stated paths: rotation vector [rad]
     // Of stated paths, before the turn: strains xx, yy, zz, yz, zx, xy. Arms and cameras measure
     // lengths with errors of some percent.
     std::array<FittedNumber, 6> stretch{};

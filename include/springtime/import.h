@@ -75,8 +75,8 @@ struct HandleLogReport {
     std::vector<Vec3d> offset;  // [m] of every driven point, in the axes of the tool
     bool oriented = false;      // the file has orientations; else offsets are in the room's axes
     double turn = 0;            // [rad] between the axes of file and recording, as fitted
-    // Whether gravity points down in the axes of the file, because the cloth hangs straighter there;
-    // and how far it hangs from gravity on average, now and as recorded [rad].
+    // Whether gravity points down in the axes of the file, because the cloth hangs straighter
+    // there; and how far it hangs from gravity on average, now and as recorded [rad].
     bool levelled = false;
     double slant = 0, slant_before = 0;
     double residual = 0;        // [m], root mean square of seen places against the path

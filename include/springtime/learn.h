@@ -82,8 +82,8 @@ enum class GlobalKind : std::uint8_t {
     paths,    // turn, stretch and offsets of these paths
     tracker,  // where it shows landmarks beside where they are
 };
-inline constexpr std::array kGlobalKinds{GlobalKind::size,  GlobalKind::drag,  GlobalKind::air,
-                                         GlobalKind::tilt,  GlobalKind::delay, GlobalKind::paths,
+inline constexpr std::array kGlobalKinds{GlobalKind::size,   GlobalKind::drag,  GlobalKind::air,
+                                         GlobalKind::tilt,   GlobalKind::delay, GlobalKind::paths,
                                          GlobalKind::tracker};
 std::string_view name_of(GlobalKind kind);
 

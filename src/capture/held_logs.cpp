@@ -31,7 +31,7 @@ HeldLogs::HeldLogs(const std::vector<RecordingScan>& scans, const std::vector<Fr
     std::vector<int> held = report.pinned;
     held.insert(held.end(), report.driven.begin(), report.driven.end());
     choose_gravity(layout.placing.direction(hanging(all_samples(scans), held)),
-                 options.environment.gravity);
+                   options.environment.gravity);
 }
 
 void HeldLogs::choose_gravity(const Vec3d& hangs, const Vec3d& stated)

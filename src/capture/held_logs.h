@@ -10,8 +10,8 @@ namespace springtime {
 // points are kept.
 //
 // The axes of a camera are known from a calibration, those of a robot from how it stands. Where
-// they differ a little, one of them is not level. Points stay in the axes of the camera, so that all
-// recordings of one camera agree, however each was fitted. Gravity points down in those axes in
+// they differ a little, one of them is not level. Points stay in the axes of the camera, so that
+// all recordings of one camera agree, however each was fitted. Gravity points down in those axes in
 // which the cloth hangs straighter on average.
 class HeldLogs {
   public:

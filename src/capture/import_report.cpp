@@ -76,7 +76,8 @@ Result log_result(const HandleLogReport& log)
         .unless_zero();
     Result& slant = result.add("slant", log.slant, "rad").label("the cloth hangs from there by");
     if (!log.levelled) slant.data_only();
-    Result& before = result.add("slant_before", log.slant_before, "rad").label("from down as recorded by");
+    Result& before =
+        result.add("slant_before", log.slant_before, "rad").label("from down as recorded by");
     if (!log.levelled) before.data_only();
     result.add("residual", log.residual, "m").label("seen from there, rms");
     result.add("usual_residual", log.usual_residual, "m").label("seen from there, median");

@@ -116,7 +116,8 @@ Globals read_globals(const JsonNode& node)
     if (node.has("air")) globals.air = read_fitted(node["air"]);
     if (node.has("stretch")) {
         const auto stretch = node["stretch"].tuple<6>();
-        for (std::size_t i = 0; i < stretch.size(); ++i) globals.stretch[i] = read_fitted(stretch[i]);
+        for (std::size_t i = 0; i < stretch.size(); ++i)
+            globals.stretch[i] = read_fitted(stretch[i]);
     }
     if (node.has("tracker")) {
         const JsonNode tracker = node["tracker"];

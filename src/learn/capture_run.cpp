@@ -356,7 +356,8 @@ bool CaptureRun::let_hang(Inputs inputs, std::vector<Vec3d>& sum) const
         Handles& handles = inputs.handles[lane];
         handles.key_position.resize(handles.particles.size());
         for (std::size_t h = 0; h < handles.particles.size(); ++h) {
-            handles.key_position[h] = inputs.starts[lane].position[std::size_t(handles.particles[h])];
+            handles.key_position[h] =
+                inputs.starts[lane].position[std::size_t(handles.particles[h])];
         }
         handles.key_time = {0};
         for (Vec3d& v : inputs.starts[lane].velocity) v = {};
@@ -368,7 +369,8 @@ bool CaptureRun::let_hang(Inputs inputs, std::vector<Vec3d>& sum) const
     for (std::size_t lane = 0; lane < inputs.starts.size(); ++lane) {
         const Handles& handles = inputs.handles[lane];
         Vec3d middle{};
-        for (const Vec3d& x : handles.key_position) middle += (1 / double(handles.particles.size())) * x;
+        for (const Vec3d& x : handles.key_position)
+            middle += (1 / double(handles.particles.size())) * x;
         const std::vector<Vec3d> landmarks = map.apply(inputs.starts[lane].position);
         for (std::size_t l = 0; l < landmarks.size(); ++l) sum[l] += landmarks[l] - middle;
     }

@@ -364,9 +364,10 @@ std::string describe(const Globals& globals)
     if (globals.offsets.empty()) return text;
     if (globals.steadied) text += "; noisy paths of held points steadied";
     if (globals.stretch[0].error) {
-        text += fmt::format("; their paths stretched by {:.1f}, {:.1f} and {:.1f} % along x, y and z",
-                            100 * globals.stretch[0].value, 100 * globals.stretch[1].value,
-                            100 * globals.stretch[2].value);
+        text +=
+            fmt::format("; their paths stretched by {:.1f}, {:.1f} and {:.1f} % along x, y and z",
+                        100 * globals.stretch[0].value, 100 * globals.stretch[1].value,
+                        100 * globals.stretch[2].value);
     }
     text += fmt::format("; held points {} s behind their paths", text_of(globals.delay, 2));
     for (const HeldOffset& held : globals.offsets) {

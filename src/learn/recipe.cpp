@@ -473,8 +473,7 @@ void Recipe::choose_step()
         learned_.cloth = learned_.steps[*kept].cloth;
         learned_.validation_rmse = learned_.steps[*kept].error.mean;
     }
-    const bool linear =
-        learned_.linear_rmse && *learned_.linear_rmse < learned_.validation_rmse;
+    const bool linear = learned_.linear_rmse && *learned_.linear_rmse < learned_.validation_rmse;
     if (linear) take_linear_answer();
     refuse_if_trivial();
     const bool fitted = kept && as_fitted_ && learned_.steps[*kept].name == as_fitted_->name;
