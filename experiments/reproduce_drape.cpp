@@ -117,7 +117,7 @@ int reproduce_drape(const ReproduceArguments& arguments)
     const Surrogates surrogates =
         learn_surrogates(folder / "training", source.cloth, scale, std::nullopt, arguments.common);
     const Drapers drapers{source,
-                          {reference_mesh(scale.fine, kReferenceBending),
+                          {reference_mesh(scale.remeshed, kReferenceBending),
                            {"learned", surrogates.learned},
                            {"homogeneous lean", surrogates.homogeneous},
                            {"homogeneous published", surrogates.published}}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 
 #include "presets.h"
 #include "progress.h"
@@ -130,10 +131,19 @@ nlohmann::json distance_of(const SettledSheet& sheet, const SettledSheet& other)
 nlohmann::json settle_all(const NamedCloth& first, const std::vector<NamedCloth>& others,
                           const SettlingOptions& options, const CommonOptions& common)
 {
-    const SettledSheet compared = settle_sheet(first, options, common);
+    CommonOptions quiet = common;
+    quiet.quiet = true;  // bars of several sheets would write over each other
+    const auto begin = [&](const NamedCloth& sheet) {
+        const auto how = common.threads == 1 ? std::launch::deferred : std::launch::async;
+        return std::async(how, [&] { return settle_sheet(sheet, options, quiet); });
+    };
+    std::future<SettledSheet> running_first = begin(first);
+    std::vector<std::future<SettledSheet>> running;
+    for (const NamedCloth& other : others) running.push_back(begin(other));
+    const SettledSheet compared = running_first.get();
     nlohmann::json reports{report_of(compared)};
-    for (const NamedCloth& other : others) {
-        const SettledSheet settled = settle_sheet(other, options, common);
+    for (std::future<SettledSheet>& sheet : running) {
+        const SettledSheet settled = sheet.get();
         reports.push_back(report_of(settled));
         reports.back()["to_first"] = distance_of(settled, compared);
     }

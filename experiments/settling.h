@@ -56,7 +56,7 @@ nlohmann::json report_of(const SettledSheet& sheet);
 // point of the other's surface.
 nlohmann::json distance_of(const SettledSheet& sheet, const SettledSheet& other);
 
-// Settles all sheets and compares the others with the first. One report for each.
+// Settles all sheets, side by side, and compares the others with the first. One report for each.
 nlohmann::json settle_all(const NamedCloth& first, const std::vector<NamedCloth>& others,
                           const SettlingOptions& options, const CommonOptions& common);
 

@@ -26,13 +26,13 @@ GenerateOptions motion_options(const Cloth& source, const FemScale& scale, std::
 FemScale fem_scale_named(const std::string& name)
 {
     if (name == "smoke") {
-        FemScale scale{5, 7, 9, {8, 8}, 4, 1.5, 1, 1};
+        FemScale scale{5, 7, 9, 9, {8, 8}, 4, 1.5, 1, 1};
         scale.learning.horizons = {{4, 0.5}};
         scale.learning.homogeneous_iterations = 4;
         return scale;
     }
-    if (name == "quick") return {16, 31, 46, {32, 32}, 32, 8, 2, 30};
-    return {16, 31, 61, {32, 32}, 128, 8, 4, 60};
+    if (name == "quick") return {16, 31, 46, 41, {32, 32}, 32, 8, 2, 30};
+    return {16, 31, 61, 41, {32, 32}, 128, 8, 4, 60};
 }
 
 Surrogates learn_surrogates(const fs::path& folder, const Cloth& source, const FemScale& scale,

@@ -12,6 +12,7 @@ namespace springtime::app {
 // all parts work.
 struct FemScale {
     int coarse, middle, fine;  // particles along a side of the meshes
+    int remeshed;              // the same for the middle mesh's yardstick
     Grid between;              // particles of a surrogate of the coarse mesh
     int rollouts;
     double seconds;  // [s] of a rollout
