@@ -315,8 +315,8 @@ TEST(LogParameters, WhereItIsLeanStiffnessAloneDeviates)
             EXPECT_EQ(most - least < 1e-12, !stiffness);
         }
     }
-    const auto [lightest, heaviest] = std::minmax_element(state.parameters.back().begin(),
-                                                          state.parameters.back().end());
+    const auto [lightest, heaviest] =
+        std::minmax_element(state.parameters.back().begin(), state.parameters.back().end());
     EXPECT_GT(*heaviest - *lightest, 0.01);
 }
 

@@ -141,9 +141,10 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
     follow.add("--rate", flags.learn.rate, "Learning rate of the logarithms in the last step");
     follow.add("--start-share", flags.learn.start_share,
                "Share of the clips that start with their rollout; the others start at any frame");
-    follow.add("--smoothing", flags.learn.smoothing,
-               "How often the gradient is smoothed over neighbouring springs at first; less and less "
-               "later, and not at the end");
+    follow.add(
+        "--smoothing", flags.learn.smoothing,
+        "How often the gradient is smoothed over neighbouring springs at first; less and less "
+        "later, and not at the end");
     follow
         .add("--masses", flags.masses,
              "learn: a mass for every particle as well; keep: those of the sheet; auto: learn for "

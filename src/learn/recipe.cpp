@@ -401,9 +401,9 @@ void Recipe::run_step(const StepPlan& plan, int first_iteration)
     const TrainHooks hooks = storing_hooks(last, start);
     TrainResult result;
     try {
-        result = descend(training_set(), start, plan.descent, first_iteration,
-                         begun ? &*state_.descent : nullptr, hooks, progress_, plan.name,
-                         start_error);
+        result =
+            descend(training_set(), start, plan.descent, first_iteration,
+                    begun ? &*state_.descent : nullptr, hooks, progress_, plan.name, start_error);
     } catch (const Cancelled&) {
         if (last) store_.keep_descent(*last);
         throw;

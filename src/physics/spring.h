@@ -279,8 +279,7 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
                                                      const T& damping, const CompressionLaw<T>& law,
                                                      const Vec3<T>& s, const Add& add)
 {
-    SpringAdjoint<T> back =
-        spring_adjoint(d, v, rest_length, stiffness, damping, law.knot, s, add);
+    SpringAdjoint<T> back = spring_adjoint(d, v, rest_length, stiffness, damping, law.knot, s, add);
     add(1, dot(s, v));
     back.v += law.isotropic_damping * s;
     return back;

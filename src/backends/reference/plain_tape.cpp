@@ -92,8 +92,7 @@ class PlainTape : public StretchTape<double> {
             const Vec3d v = at(velocity, p);
             const Vec3d external =
                 external_acceleration(v, table_.gravity, table_.wind, table_.drag);
-            mass_gradient_[p] +=
-                mass_adjoint(v, at(to_velocity, p), external, 1 / dt_, force_[p]);
+            mass_gradient_[p] += mass_adjoint(v, at(to_velocity, p), external, 1 / dt_, force_[p]);
         }
         element_adjoints(position, velocity);
     }
@@ -211,8 +210,8 @@ class PlainTape : public StretchTape<double> {
     double dt_;
     std::vector<Vec3d> force_;
     std::vector<Parameter> parameters_;
-    ParameterValues gradient_;       // [slot][spring]
-    ParameterValues bend_gradient_;  // [slot][bend]
+    ParameterValues gradient_;           // [slot][spring]
+    ParameterValues bend_gradient_;      // [slot][bend]
     std::vector<double> mass_gradient_;  // by particle; empty unless masses are learned
 };
 

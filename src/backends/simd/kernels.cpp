@@ -110,11 +110,11 @@ struct SpringSweep {
         const SweepSpring& spring = cloth.springs[s];
         float* parameters = adjoint.parameters + laws.slot_count() * kWidth * s;
         const auto by_law = [&](const auto& law) {
-            return spring_adjoint(
-                apart.d, apart.v, Pack(spring.rest_length), Pack(spring.stiffness),
-                Pack(spring.damping), law, force_adjoint, [&](int j, const Pack& value) {
-                    add_lanes(parameters + (kFirstRangeSlot + j) * kWidth, value);
-                });
+            return spring_adjoint(apart.d, apart.v, Pack(spring.rest_length),
+                                  Pack(spring.stiffness), Pack(spring.damping), law, force_adjoint,
+                                  [&](int j, const Pack& value) {
+                                      add_lanes(parameters + (kFirstRangeSlot + j) * kWidth, value);
+                                  });
         };
         const auto law = laws.of(s);
         SpringAdjoint<Pack> back;
@@ -431,11 +431,10 @@ void lane_step_adjoint(const SweepCloth& cloth, const Air& air_numbers, const fl
         store_lanes(adjoint.force, p, force);
         if (!adjoint.masses) continue;
         const Vec before = load_lanes(from.velocity, p);
-        add_lanes(
-            adjoint.masses + kWidth * p,
-            mass_adjoint(before, load_lanes(to_velocity, p),
-                         external_acceleration(before, air.gravity, air.wind, air.drag),
-                         steps_per_second, force));
+        add_lanes(adjoint.masses + kWidth * p,
+                  mass_adjoint(before, load_lanes(to_velocity, p),
+                               external_acceleration(before, air.gravity, air.wind, air.drag),
+                               steps_per_second, force));
     }
     sweep_element_adjoints(cloth, from, adjoint);
 }

@@ -140,8 +140,8 @@ class LaneTape : public StretchTape<float> {
     Air air_;
     SweepTable table_;
     AlignedVector<float> force_, back_force_;
-    std::size_t slots_;     // parameters of the formula of a spring
-    std::size_t bends_at_;  // parameters of all springs: those of bends follow
+    std::size_t slots_;      // parameters of the formula of a spring
+    std::size_t bends_at_;   // parameters of all springs: those of bends follow
     std::size_t masses_at_;  // then masses
     // [spring in sweep order][slot][lane], then [bend in sweep order][slot][lane], then
     // [particle][lane]
