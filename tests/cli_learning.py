@@ -454,7 +454,7 @@ class Learning:
                     "--driven", "corner-ne", "--raw-handles", "--trust", "--out", "take.h5",
                     "--quiet")
         few = ["--horizons", "0.3", "--iterations", "4", "--homogeneous-iterations", "20", "--batch",
-               "8"]
+               "8", "--globals", "none"]
         told = self.run_it("train", "take.h5", "--out", "run", *few)
         found = re.search(r"to ([^ ]+) m with 4 x 4 .* to ([^ ]+) m with 7 x 7: so the surrogate "
                           r"has 7 x 7", told.stderr)
