@@ -136,7 +136,7 @@ Cloth with_law(Cloth cloth, const SpringLaw& law, bool lean, bool keep_families)
     cloth.errors.reset();
     const double stiffness = family_mean(cloth, cloth.springs.stiffness);
     const double damping = family_mean(cloth, cloth.springs.damping);
-    if (law.bends && lean && !keep_families) drop(cloth.springs, SpringFamily::bending);
+    if (law.bends && !keep_families) drop(cloth.springs, SpringFamily::bending);
     set_law(cloth, law);
     const auto fill = [](std::vector<double>& values, double value) {
         std::fill(values.begin(), values.end(), value);

@@ -25,10 +25,10 @@ struct StepPlan {
 };
 std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHeader& header);
 
-// Makes a cloth of the published law follow another law, with starts for its parameters. The lean
-// form leaves out what did not pay on the finite-element benchmark: isotropic dashpots of
-// diagonals, damping of bends and, since bends take their place, springs across two cells, unless
-// these are asked for. Cloths of other laws stay as they are.
+// Makes a cloth of the published law follow another law, with starts for its parameters. Bends take
+// the place of springs across two cells, unless these are asked for. The lean form also leaves out
+// isotropic dashpots of diagonals and damping of bends, which did not pay on the finite-element
+// benchmark. Cloths of other laws stay as they are.
 Cloth with_law(Cloth cloth, const SpringLaw& law, bool lean, bool keep_families);
 
 }  // namespace springtime
