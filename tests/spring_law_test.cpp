@@ -111,7 +111,7 @@ TEST(SpringLaw, WithOneRangeBelowRestIsThatOfCompression)
 {
     const SpringRange<double> below{-kInfinity, 0, 15};
     const RangeLaw<double> ranges{1, &below, 0.7};
-    const CompressionLaw<double> law{15, 0.7};
+    const CompressionLaw<double> law{{15}, 0.7};
     Random random(4);
     for (int i = 0; i < 200; ++i) {
         const Vec3d d = random_vector(random), v = random_vector(random), s = random_vector(random);
