@@ -77,7 +77,7 @@ struct Tangle {
         for (Vec3d& x : position) {
             x += 0.02 * Vec3d{random.normal(), random.normal(), random.normal()};
         }
-        cloth.rod->last->normal = turned({1, 0, 0}, {0, 1, 0}, random.normal());
+        cloth.rod->last->normal = rolled({1, 0, 0}, {0, 1, 0}, random.normal());
     }
 };
 

@@ -93,8 +93,8 @@ Clamps untwisted_clamps(const Motion& motion, const RopeEnds& ends)
     const std::size_t frames = std::min(motion.frame_counts[0], Rollout::kStateFrames);
     const State state = motion.read(0, 0, frames).state(0, motion.header);
     const auto tangent = [&](std::size_t edge) {
-        return unit(state.position[std::size_t(ends.order[edge + 1])] -
-                    state.position[std::size_t(ends.order[edge])]);
+        return unit_vector(state.position[std::size_t(ends.order[edge + 1])] -
+                           state.position[std::size_t(ends.order[edge])]);
     };
     Rod::Clamp end{tangent(0), {}};
     end.normal = direction_across(end.tangent);
@@ -167,7 +167,7 @@ Cloth RodModel::cloth(const std::vector<double>& values) const
     rod.twisting = rod.bending * std::exp(values[kTwisting]);
     rod.first = first_;
     rod.last = last_;
-    if (first_ && last_) rod.last->normal = turned(last_->tangent, last_->normal, values[kRoll]);
+    if (first_ && last_) rod.last->normal = rolled(last_->tangent, last_->normal, values[kRoll]);
     cloth.globals->drag.value = values[kDrag] * values[kDrag];
     for (double& rest : cloth.springs.rest_length) rest *= std::exp(values[kLength]);
     const double* curvature = &values[values.size() - 2 * knots_.size()];

@@ -11,7 +11,7 @@ namespace springtime {
 // "Discrete viscous threads"). Edges e and f meet in a joint. An edge has a tangent t and a
 // material frame (t, m1, m2), m2 = t x m1, that turns with the material about the edge.
 
-inline Vec3d unit(const Vec3d& a)
+inline Vec3d unit_vector(const Vec3d& a)
 {
     return (1 / length(a)) * a;
 }
@@ -20,7 +20,7 @@ inline Vec3d unit(const Vec3d& a)
 inline Vec3d direction_across(const Vec3d& tangent)
 {
     const Vec3d axis = std::abs(tangent.x) < 0.7 ? Vec3d{1, 0, 0} : Vec3d{0, 1, 0};
-    return unit(cross(tangent, axis));
+    return unit_vector(cross(tangent, axis));
 }
 
 // Turns a vector as the shortest rotation does that takes one unit tangent to another. Tangents
@@ -33,7 +33,7 @@ inline Vec3d transported(const Vec3d& from, const Vec3d& to, const Vec3d& v)
 }
 
 // Turns a vector across a unit tangent about it, by an angle.
-inline Vec3d turned(const Vec3d& tangent, const Vec3d& v, double angle)
+inline Vec3d rolled(const Vec3d& tangent, const Vec3d& v, double angle)
 {
     return std::cos(angle) * v + std::sin(angle) * cross(tangent, v);
 }

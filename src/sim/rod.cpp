@@ -67,7 +67,7 @@ void RodForces::place_frames() const
 void RodForces::turn_frames() const
 {
     for (std::size_t e = 0; e < edges_.size(); ++e) {
-        edges_[e].m1 = turned(edges_[e].tangent, level_[e], angle_[e]);
+        edges_[e].m1 = rolled(edges_[e].tangent, level_[e], angle_[e]);
         edges_[e].m2 = cross(edges_[e].tangent, edges_[e].m1);
     }
 }
