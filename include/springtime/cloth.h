@@ -15,9 +15,9 @@
 #include "springtime/vec3.h"
 
 // A cloth: its flat rest shape, its particles, and the elements that join them. From top to bottom:
-// the sheet, numbers that vary over it, springs, bends, triangles, hinges, rods, the cloth itself,
-// laws of springs, parameters by name, functions that build a cloth, and functions that ask about
-// one.
+// the sheet, numbers that vary over it, springs, bends, triangles, hinges, couplings, rods, the
+// cloth, laws of springs, parameters by name, functions that build a cloth, and functions that ask
+// about one.
 namespace springtime {
 
 // ---- The sheet
@@ -170,6 +170,8 @@ struct TriangleSet {
     std::vector<double> shear_stiffness;      // mu [N/m]
     std::vector<double> area_stiffness;       // lambda [N/m]
     std::vector<double> damping;              // gamma [N s/m]
+    // Added to stretch along the sheet's u (warp) and v (weft). [N/m]; empty: there is none
+    std::vector<double> warp_stiffness{}, weft_stiffness{};
     TriangleDamping damping_kind = TriangleDamping::deformation;
 
     std::size_t triangle_count() const { return corners.size(); }
@@ -185,6 +187,20 @@ struct HingeSet {
     std::vector<double> damping;    // [N m s] per radian
 
     std::size_t hinge_count() const { return corners.size(); }
+};
+
+// ---- Couplings
+
+// Products of the stretches of two edges that meet in a particle: with them, springs resist area
+// and shear as a continuous sheet does (Delingette 2008). Parallel arrays, one entry per coupling.
+// The energy is c (l1 - L1)(l2 - L2) with the lengths l of the edges from the apex to the two
+// others. c may be negative: the diagonal of a cell and its sides stretch together.
+struct CouplingSet {
+    std::vector<std::array<int, 3>> corners;         // the apex, then the ends of the edges
+    std::vector<std::array<double, 2>> rest_length;  // L1, L2 [m]
+    std::vector<double> stiffness;                   // c [N/m]
+
+    std::size_t coupling_count() const { return corners.size(); }
 };
 
 // ---- Rods
@@ -277,6 +293,7 @@ struct Cloth {
     BendSet bends{};
     TriangleSet triangles{};
     HingeSet hinges{};
+    CouplingSet couplings{};
     std::optional<Rod> rod{};                // of a rope, whose springs join neighbours in order
     std::optional<StandardErrors> errors{};  // of an identified cloth
     std::optional<Globals> globals{};        // of a cloth that was learned from captured motion
@@ -297,6 +314,7 @@ struct SpringLaw {
     std::vector<double> knots;
     bool isotropic = false;  // a second dashpot, against all relative velocity
     bool bends = false;      // quadratic bending along rows, columns and both diagonals of a grid
+    bool couplings = false;  // of the edges of every triangle
 };
 
 // Laws by name: "published" is a stiffness and a dashpot along the spring; "full" has a stiffness
@@ -311,9 +329,9 @@ void set_law(Cloth& cloth, const SpringLaw& law);
 // ---- Parameters by name
 
 // The element that a parameter belongs to.
-enum class Element : std::uint8_t { spring, bend, triangle, hinge };
+enum class Element : std::uint8_t { spring, bend, triangle, hinge, coupling };
 inline constexpr std::array kElements{Element::spring, Element::bend, Element::triangle,
-                                      Element::hinge};
+                                      Element::hinge, Element::coupling};
 std::string_view name_of(Element element);
 std::size_t element_count(const Cloth& cloth, Element element);
 
@@ -451,7 +469,17 @@ struct MeshMaterial {
 // within the sheet.
 Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMaterial& material);
 
+// A network of springs on the same points, with the same masses: along the edges of the triangles
+// (structural), and between the corners across every inner edge, against folding (bending).
+Cloth make_mesh_network(const Sheet& sheet, const SheetMesh& mesh, const MaterialField& stiffness,
+                        const MaterialField& damping);
+
 // ---- Queries
+
+// What the shape of every hinge in the flat sheet makes of the bending B of the material: its
+// stiffness is K = B times 3 |e|^2 / (A1 + A2), with the edge e and the areas of the triangles
+// beside it.
+std::vector<double> hinge_shapes(const Cloth& cloth);
 
 // The value of a material field at the midpoint of every spring, and at the middle of every bend.
 std::vector<double> at_springs(const Cloth& cloth, const MaterialField& field);
@@ -459,6 +487,9 @@ std::vector<double> at_bends(const Cloth& cloth, const MaterialField& field);
 
 // The smallest distance at rest between two particles that an element joins. [m]
 double smallest_spacing(const Cloth& cloth);
+
+// The largest curvature that a rod has by itself. [1/m]
+double largest_curvature(const Rod& rod);
 
 // The particles within `radius` of a point of the flat sheet, or the nearest particle when there
 // are none.

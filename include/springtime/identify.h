@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,8 +13,8 @@
 #include "springtime/simulation.h"
 
 // Linear identification. Along an observed motion, the force balance of every particle is linear in
-// the parameters of the springs. So the parameters and their uncertainty follow from a sparse
-// linear system.
+// the parameters of springs, triangles and hinges. So the parameters and their uncertainty follow
+// from a sparse linear system.
 namespace springtime {
 
 // ---- Identification
@@ -36,9 +37,19 @@ struct PriorWeights {
     bool operator==(const PriorWeights&) const = default;
 };
 
+// Elements of a region share their parameters: those of triangles as they are, those of hinges per
+// bending of the material (hinge_shapes() in cloth.h).
+struct Regions {
+    int count = 0;
+    std::array<std::vector<int>, kElements.size()> of{};  // by Element; empty: each its own
+};
+
 struct IdentifyOptions {
     GridOptions grid;
     SpringLaw law;
+    // What is identified instead of springs of that grid and law; its parameters do not matter.
+    std::optional<Cloth> cloth{};
+    std::optional<Regions> regions{};
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
     std::optional<double> window;    // half width of the test functions [s]; absent: by validation

@@ -37,6 +37,12 @@ enum class LearnPasses {
 };
 enum class Freeze { stiffness, damping };
 
+// What the learned cloth consists of.
+enum class LearnElements {
+    springs,
+    triangles  // and hinges: a finite-element sheet, in the units of fabrics
+};
+
 // How many parts a step of the motion is cut into.
 struct Substeps {
     std::optional<int> count;  // absent: as many as the springs need (stable_substeps), rounded up
@@ -100,6 +106,16 @@ struct LearnOptions {
     // Absent: for trajectories the published law first, then the parts of the full law that pay
     // (docs/learning.md); otherwise the published law.
     std::optional<SpringLaw> law{};
+    LearnElements elements = LearnElements::springs;
+    // The mesh whose points are the particles, for triangles or for springs along its edges.
+    // Absent, for triangles: that of the landmarks, a grid or else their Delaunay triangulation.
+    std::optional<SheetMesh> mesh{};
+    std::optional<MeshCut> cut{};  // of a grid; absent: the one that explains the motion best
+    bool orthotropic = false;      // triangles have a stiffness of their own along warp and weft
+    // Triangles and hinges of a region share their parameters. One region makes the cloth
+    // homogeneous. Absent: each has its own.
+    std::optional<int> region_count{};        // found by clustering
+    std::optional<ValueMap> region_map{};     // a region for each value
     std::optional<bool> globals{};            // fit them first; absent: for captured motion
     std::vector<GlobalKind> fixed_globals{};  // these stay as the motion states them
     // The linear method (see IdentifyOptions).

@@ -148,6 +148,23 @@ void check_hinges(const Cloth& cloth, std::string_view source)
     }
 }
 
+void check_couplings(const Cloth& cloth, std::string_view source)
+{
+    const CouplingSet& set = cloth.couplings;
+    if (set.rest_length.size() != set.coupling_count()) {
+        throw Error("{}: {} couplings, but {} pairs of rest lengths; give one each", source,
+                    set.coupling_count(), set.rest_length.size());
+    }
+    for (std::size_t i = 0; i < set.coupling_count(); ++i) {
+        check_corners(set.corners[i], Element::coupling, i, cloth.particle_count(), source);
+        for (const double rest : set.rest_length[i]) {
+            if (std::isfinite(rest) && rest > 0) continue;
+            throw Error("{}: coupling {} has rest length {}; it must be finite and positive",
+                        source, i, rest);
+        }
+    }
+}
+
 void check_clamp(const std::optional<Rod::Clamp>& clamp, const char* end, std::string_view source)
 {
     constexpr double kUnit = 1e-6;
@@ -265,6 +282,7 @@ void check_cloth(const Cloth& cloth, std::string_view source)
     check_bends(cloth, source);
     check_triangles(cloth, source);
     check_hinges(cloth, source);
+    check_couplings(cloth, source);
     check_rod(cloth, source);
     for (const Element element : kElements) {
         for (const Parameter& parameter : parameters_in(cloth, element)) {

@@ -266,6 +266,13 @@ std::vector<double> at_bends(const Cloth& cloth, const MaterialField& field)
     return values;
 }
 
+double largest_curvature(const Rod& rod)
+{
+    double largest = 0;
+    for (const auto& [a, b] : rod.curvature) largest = std::max(largest, std::hypot(a, b));
+    return largest;
+}
+
 double smallest_spacing(const Cloth& cloth)
 {
     double smallest = std::hypot(cloth.sheet.length, cloth.sheet.width);

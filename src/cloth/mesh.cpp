@@ -113,17 +113,22 @@ void add_triangle(Cloth& cloth, const std::array<int, 3>& corners, const MeshMat
     set.damping.push_back(material.damping.at(u, v));
 }
 
+// The ends of an inner edge, then the corners across it.
+std::array<int, 4> hinge_corners(const SheetMesh& mesh, const std::vector<EdgeSide>& sides)
+{
+    const auto corner = [&](const EdgeSide& side, int ahead) {
+        return mesh.triangles[side.triangle][(side.corner + ahead) % 3];
+    };
+    return {corner(sides[0], 0), corner(sides[0], 1), corner(sides[0], 2), corner(sides[1], 2)};
+}
+
 // K = 3 B |e|^2 / (A1 + A2): the same sheet, whatever the size of its triangles. Its rigidity D,
 // the moment per length and curvature along rows or columns of a grid, is 3 B.
 void add_hinge(Cloth& cloth, const SheetMesh& mesh, const std::vector<EdgeSide>& sides,
                const MeshMaterial& material)
 {
-    const auto corner = [&](const EdgeSide& side, int ahead) {
-        return mesh.triangles[side.triangle][(side.corner + ahead) % 3];
-    };
-    const int a = corner(sides[0], 0), b = corner(sides[0], 1);
-    const SheetPoint pa = mesh.points[a], pb = mesh.points[b];
-    const std::array<int, 4> corners{a, b, corner(sides[0], 2), corner(sides[1], 2)};
+    const std::array<int, 4> corners = hinge_corners(mesh, sides);
+    const SheetPoint pa = mesh.points[corners[0]], pb = mesh.points[corners[1]];
     const double bending = material.bending.at((pa.u + pb.u) / (2 * cloth.sheet.length),
                                                (pa.v + pb.v) / (2 * cloth.sheet.width));
     const double stiffness = bending * hinge_shape(mesh.points, corners);
@@ -218,6 +223,46 @@ Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMater
     }
     check_cloth(cloth, "mesh cloth");
     return cloth;
+}
+
+Cloth make_mesh_network(const Sheet& sheet, const SheetMesh& mesh, const MaterialField& stiffness,
+                        const MaterialField& damping)
+{
+    check_sheet(sheet);
+    check_mesh(mesh, "mesh");
+    Cloth cloth;
+    cloth.sheet = sheet;
+    cloth.grid = mesh.grid;
+    cloth.rest = mesh.points;
+    share_mass(cloth, mesh);
+    const auto join = [&](int a, int b, SpringFamily family) {
+        const SheetPoint pa = mesh.points[a], pb = mesh.points[b];
+        cloth.springs.ends.push_back({std::min(a, b), std::max(a, b)});
+        cloth.springs.family.push_back(family);
+        cloth.springs.rest_length.push_back(std::hypot(pb.u - pa.u, pb.v - pa.v));
+    };
+    const auto edges = edges_of(mesh.triangles);
+    for (const auto& [ends, sides] : edges) {
+        join(ends.first, ends.second, SpringFamily::structural);
+    }
+    for (const auto& [ends, sides] : edges) {
+        if (sides.size() < 2) continue;
+        const std::array<int, 4> corners = hinge_corners(mesh, sides);
+        join(corners[2], corners[3], SpringFamily::bending);
+    }
+    cloth.springs.stiffness = at_springs(cloth, stiffness);
+    cloth.springs.damping = at_springs(cloth, damping);
+    check_cloth(cloth, "mesh network");
+    return cloth;
+}
+
+std::vector<double> hinge_shapes(const Cloth& cloth)
+{
+    std::vector<double> shapes;
+    for (const auto& corners : cloth.hinges.corners) {
+        shapes.push_back(hinge_shape(cloth.rest, corners));
+    }
+    return shapes;
 }
 
 std::vector<std::array<int, 3>> surface_triangles(const Cloth& cloth)

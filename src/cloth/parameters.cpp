@@ -12,10 +12,11 @@ using Values = std::vector<double>&;
 using enum ParameterRole;
 using enum ParameterPresence;
 constexpr Element kSpring = Element::spring, kBend = Element::bend, kTriangle = Element::triangle,
-                  kHinge = Element::hinge;
+                  kHinge = Element::hinge, kCoupling = Element::coupling;
+constexpr double kAny = -std::numeric_limits<double>::infinity();
 
-// Every kind of parameter that an element can have. The kinds of springs and bends come in the
-// order of spring_adjoint() (physics/spring.h) and bend_adjoint() (physics/bend.h).
+// Every kind of parameter that an element can have. The kinds of an element come in the
+// order of its adjoint in physics/.
 constexpr std::array kKinds{
     ParameterKind{"stiffness", "stiffness", "N/m", kSpring, stiffness, always, 0, true, 1,
                   "slope of the force over the length, outside of all ranges of strain",
@@ -39,22 +40,33 @@ constexpr std::array kKinds{
                   "eta: force per rate of the second difference of three neighbours in line",
                   [](Cloth& cloth, std::size_t) -> Values { return cloth.bends.damping; }},
     ParameterKind{
-        "shear_stiffness", "shear stiffness", "N/m", kTriangle, stiffness, always, 0, false, 2,
+        "shear_stiffness", "shear stiffness", "N/m", kTriangle, stiffness, always, 0, true, 2,
         "mu: resistance to shear in the plane of the sheet",
         [](Cloth& cloth, std::size_t) -> Values { return cloth.triangles.shear_stiffness; }},
     ParameterKind{
-        "area_stiffness", "area stiffness", "N/m", kTriangle, stiffness, always, 0, false, 2,
+        "area_stiffness", "area stiffness", "N/m", kTriangle, stiffness, always, 0, true, 2,
         "lambda: resistance to a change of area",
         [](Cloth& cloth, std::size_t) -> Values { return cloth.triangles.area_stiffness; }},
-    ParameterKind{"damping", "damping", "N s/m", kTriangle, damping, always, 0, false, 2,
+    ParameterKind{"damping", "damping", "N s/m", kTriangle, damping, always, 0, true, 2,
                   "gamma: resistance to the rate of deformation",
                   [](Cloth& cloth, std::size_t) -> Values { return cloth.triangles.damping; }},
-    ParameterKind{"stiffness", "stiffness", "N m", kHinge, stiffness, always, 0, false, 2,
+    ParameterKind{
+        "warp_stiffness", "warp stiffness", "N/m", kTriangle, stiffness, optional, 0, true, 6,
+        "added resistance to stretch along u",
+        [](Cloth& cloth, std::size_t) -> Values { return cloth.triangles.warp_stiffness; }},
+    ParameterKind{
+        "weft_stiffness", "weft stiffness", "N/m", kTriangle, stiffness, optional, 0, true, 6,
+        "added resistance to stretch along v",
+        [](Cloth& cloth, std::size_t) -> Values { return cloth.triangles.weft_stiffness; }},
+    ParameterKind{"stiffness", "stiffness", "N m", kHinge, stiffness, always, 0, true, 2,
                   "moment per angle of the fold",
                   [](Cloth& cloth, std::size_t) -> Values { return cloth.hinges.stiffness; }},
-    ParameterKind{"damping", "damping", "N m s", kHinge, damping, always, 0, false, 2,
+    ParameterKind{"damping", "damping", "N m s", kHinge, damping, always, 0, true, 2,
                   "moment per angular velocity of the fold",
                   [](Cloth& cloth, std::size_t) -> Values { return cloth.hinges.damping; }},
+    ParameterKind{"coupling", "coupling", "N/m", kCoupling, stiffness, always, kAny, true, 6,
+                  "c: energy per product of the stretches of two edges",
+                  [](Cloth& cloth, std::size_t) -> Values { return cloth.couplings.stiffness; }},
 };
 
 }  // namespace
@@ -75,6 +87,8 @@ std::string_view name_of(Element element)
             return "triangle";
         case Element::hinge:
             return "hinge";
+        case Element::coupling:
+            return "coupling";
     }
     return "unknown";
 }
@@ -90,6 +104,8 @@ std::size_t element_count(const Cloth& cloth, Element element)
             return cloth.triangles.triangle_count();
         case Element::hinge:
             return cloth.hinges.hinge_count();
+        case Element::coupling:
+            return cloth.couplings.coupling_count();
     }
     return 0;
 }
