@@ -135,13 +135,12 @@ Result rod_of(const Cloth& cloth)
 {
     if (!cloth.rod) return {};
     const Rod& rod = *cloth.rod;
-    double most = 0;
-    for (const auto& [a, b] : rod.curvature) most = std::max(most, std::hypot(a, b));
     Result result = Result::tree();
     result.add("bending", rod.bending, "N m^2");
     result.add("bending_damping", rod.bending_damping, "N m^2 s").label("bending damping");
     result.add("twisting", rod.twisting, "N m^2");
-    result.add("largest_curvature", most, "1/m").label("largest curvature by itself");
+    result.add("largest_curvature", largest_curvature(rod), "1/m")
+        .label("largest curvature by itself");
     result.add("clamped_ends", int(rod.first.has_value()) + int(rod.last.has_value()))
         .label("clamped ends");
     return result;

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "formats/vector_json.h"
+
 namespace springtime {
 
 namespace {
@@ -17,11 +19,6 @@ constexpr NamedNumber kNumbers[] = {
     {"length", &Globals::length}, {"width", &Globals::width},   {"drag", &Globals::drag},
     {"tilt_x", &Globals::tilt_x}, {"tilt_z", &Globals::tilt_z}, {"delay", &Globals::delay},
 };
-
-std::string vector_text(const Vec3d& a)
-{
-    return fmt::format("[{}, {}, {}]", a.x, a.y, a.z);
-}
 
 std::string vectors_text(const std::vector<Vec3d>& vectors)
 {
@@ -37,12 +34,6 @@ std::string fitted_text(const FittedNumber& number)
 {
     return number.error ? fmt::format("[{}, {}]", number.value, *number.error)
                         : fmt::format("[{}, null]", number.value);
-}
-
-Vec3d read_vector(const JsonNode& node)
-{
-    const auto [x, y, z] = node.tuple<3>();
-    return {x.number(), y.number(), z.number()};
 }
 
 std::vector<Vec3d> read_vectors(const JsonNode& node)

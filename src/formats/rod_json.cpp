@@ -2,28 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "formats/vector_json.h"
+
 namespace springtime {
 
 namespace {
 
 std::string clamp_text(const char* name, const Rod::Clamp& clamp)
 {
-    const Vec3d &t = clamp.tangent, &n = clamp.normal;
-    return fmt::format(",\n    \"{}\": {{\"tangent\": [{}, {}, {}], \"normal\": [{}, {}, {}]}}",
-                       name, t.x, t.y, t.z, n.x, n.y, n.z);
-}
-
-Vec3d read_direction(const JsonNode& node)
-{
-    const auto [x, y, z] = node.tuple<3>();
-    return {x.number(), y.number(), z.number()};
+    return fmt::format(",\n    \"{}\": {{\"tangent\": {}, \"normal\": {}}}", name,
+                       vector_text(clamp.tangent), vector_text(clamp.normal));
 }
 
 std::optional<Rod::Clamp> read_clamp(const JsonNode& rod, const char* name)
 {
     if (!rod.has(name)) return std::nullopt;
     const JsonNode clamp = rod[name];
-    return Rod::Clamp{read_direction(clamp["tangent"]), read_direction(clamp["normal"])};
+    return Rod::Clamp{read_vector(clamp["tangent"]), read_vector(clamp["normal"])};
 }
 
 }  // namespace

@@ -104,14 +104,15 @@ GlobalModel::GlobalModel(const Motion& motion, const GlobalsOptions& options)
 std::vector<double> GlobalModel::start() const
 {
     std::vector<double> values;
-    for (const Unknown& unknown : unknowns_) values.push_back(unknown.start);
+    for (const FitUnknown& unknown : unknowns_) values.push_back(unknown.start);
     return values;
 }
 
 std::size_t GlobalModel::index_of(const std::string& name) const
 {
-    const auto found = std::find_if(unknowns_.begin(), unknowns_.end(),
-                                    [&](const Unknown& unknown) { return unknown.name == name; });
+    const auto found =
+        std::find_if(unknowns_.begin(), unknowns_.end(),
+                     [&](const FitUnknown& unknown) { return unknown.name == name; });
     return std::size_t(found - unknowns_.begin());
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "learn/damped_fit.h"
 #include "springtime/learn.h"
 
 namespace springtime {
@@ -13,14 +14,7 @@ class GlobalModel {
   public:
     GlobalModel(const Motion& motion, const GlobalsOptions& options);
 
-    struct Unknown {
-        std::string name;
-        double start = 0;
-        double spread = 1;  // how far from the start it is expected, as a standard deviation
-        double step = 0;    // of a difference quotient
-        double most = 1;    // change in one iteration
-    };
-    const std::vector<Unknown>& unknowns() const { return unknowns_; }
+    const std::vector<FitUnknown>& unknowns() const { return unknowns_; }
     std::vector<double> start() const;
     // Whether held paths are steadied (Globals::steadied).
     void set_steady(bool steady) { steady_ = steady; }
@@ -37,7 +31,7 @@ class GlobalModel {
     Cloth cloth(const std::vector<double>& values) const;
 
   private:
-    void add(Unknown unknown) { unknowns_.push_back(std::move(unknown)); }
+    void add(FitUnknown unknown) { unknowns_.push_back(std::move(unknown)); }
     std::size_t index_of(const std::string& name) const;  // unknowns_.size(): it is fixed
     FittedNumber number(const std::string& name, double stated, const std::vector<double>& values,
                         const std::vector<double>& errors) const;
@@ -45,7 +39,7 @@ class GlobalModel {
     MotionHeader header_;
     GridOptions grid_;
     std::vector<int> held_;  // landmarks that move on stated paths
-    std::vector<Unknown> unknowns_;
+    std::vector<FitUnknown> unknowns_;
     bool steady_ = false, can_steady_ = false, fits_tracker_ = false;
     std::optional<TrackerBias> tracker_;
 };

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/parallel.h"
 #include "learn/capture_run.h"
+#include "learn/damped_fit.h"
 #include "springtime/error.h"
 #include "springtime/learn.h"
 
@@ -27,56 +27,40 @@ class GlobalFitter {
     GlobalFitter(const Motion& motion, const GlobalsOptions& options, const Progress& progress)
         : run_(motion, options.device),
           model_(run_.motion(), options),
-          threads_(thread_count(options.threads)),
-          progress_(progress),
-          values_(model_.start())
+          fit_(
+              run_, model_.unknowns(),
+              [this](const std::vector<double>& values) { return model_.cloth(values); },
+              options.threads, kDamping),
+          progress_(progress)
     {
     }
 
     GlobalsFit fit();
 
   private:
-    struct Point {
-        std::vector<double> values;
-        int substeps = 1;
-        VectorXd residuals;
-    };
-    std::optional<Point> at(const std::vector<double>& values) const;
+    static constexpr double kDamping = 1e-3;  // at the start
+
     double scale_of(const VectorXd& residuals) const;
-    double objective(const Point& point) const;
-    MatrixXd jacobian(const Point& point) const;
-    void descend(Point& point);
-    void descend_with_growing_horizons(Point& point);
-    void choose_paths(Point& point);
-    void find_tracker_bias(Point& point);
-    bool improve(Point& point);
-    bool refine(Point& point) const;
-    std::vector<double> stepped(const Point& point, const VectorXd& step) const;
-    VectorXd weights(const Point& point) const;
-    void add_prior(const Point& point, VectorXd& gradient) const;
-    std::vector<double> standard_errors(const Point& point);
-    void build_system(const Point& point);
+    double objective(const FitPoint& point) const;
+    void descend(FitPoint& point);
+    void descend_with_growing_horizons(FitPoint& point);
+    void choose_paths(FitPoint& point);
+    void find_tracker_bias(FitPoint& point);
+    bool improve(FitPoint& point);
+    bool refine(FitPoint& point) const;
+    VectorXd weights(const FitPoint& point) const;
+    void add_prior(const FitPoint& point, VectorXd& gradient) const;
+    void build_system(const FitPoint& point);
 
     CaptureRun run_;
     GlobalModel model_;
-    int threads_;
+    DampedFit fit_;
     const Progress& progress_;
-    std::vector<double> values_;
-    double scale_ = 1, damping_ = 1e-3;
+    double scale_ = 1;
     MatrixXd matrix_;
     VectorXd gradient_;
     int iterations_ = 0, expected_ = 1;
 };
-
-std::optional<GlobalFitter::Point> GlobalFitter::at(const std::vector<double>& values) const
-{
-    const Cloth cloth = model_.cloth(values);
-    const std::optional<int> substeps = run_.substeps(cloth);
-    if (!substeps) return std::nullopt;
-    auto residuals = run_.residuals(cloth, *substeps);
-    if (!residuals) return std::nullopt;
-    return Point{values, *substeps, std::move(*residuals)};
-}
 
 // The median of |e| of three normal numbers is 1.538 s.
 double GlobalFitter::scale_of(const VectorXd& residuals) const
@@ -91,7 +75,7 @@ double GlobalFitter::scale_of(const VectorXd& residuals) const
     return std::max(*middle / 1.538, 1e-4 * std::hypot(sheet.length, sheet.width));
 }
 
-double GlobalFitter::objective(const Point& point) const
+double GlobalFitter::objective(const FitPoint& point) const
 {
     double sum = 0;
     for (Eigen::Index i = 0; i < point.residuals.size(); i += 3) {
@@ -106,27 +90,8 @@ double GlobalFitter::objective(const Point& point) const
     return sum / run_.correlated() + prior;
 }
 
-// By difference quotients: every column is a run of all recordings side by side.
-MatrixXd GlobalFitter::jacobian(const Point& point) const
-{
-    const auto& unknowns = model_.unknowns();
-    MatrixXd columns = MatrixXd::Zero(point.residuals.size(), Eigen::Index(unknowns.size()));
-    parallel_for(int(unknowns.size()), threads_, [&](int j) {
-        for (const double sign : {1.0, -1.0}) {
-            std::vector<double> values = point.values;
-            const double step = sign * unknowns[std::size_t(j)].step;
-            values[std::size_t(j)] += step;
-            const auto residuals = run_.residuals(model_.cloth(values), point.substeps);
-            if (!residuals) continue;
-            columns.col(j) = (*residuals - point.residuals) / step;
-            return;
-        }
-    });
-    return columns;
-}
-
 // dF/de = weight * e.
-VectorXd GlobalFitter::weights(const Point& point) const
+VectorXd GlobalFitter::weights(const FitPoint& point) const
 {
     VectorXd weights(point.residuals.size());
     for (Eigen::Index i = 0; i < weights.size(); i += 3) {
@@ -137,7 +102,7 @@ VectorXd GlobalFitter::weights(const Point& point) const
     return weights;
 }
 
-void GlobalFitter::add_prior(const Point& point, VectorXd& gradient) const
+void GlobalFitter::add_prior(const FitPoint& point, VectorXd& gradient) const
 {
     for (std::size_t j = 0; j < model_.unknowns().size(); ++j) {
         const auto& unknown = model_.unknowns()[j];
@@ -146,9 +111,9 @@ void GlobalFitter::add_prior(const Point& point, VectorXd& gradient) const
     }
 }
 
-void GlobalFitter::build_system(const Point& point)
+void GlobalFitter::build_system(const FitPoint& point)
 {
-    const MatrixXd columns = jacobian(point);
+    const MatrixXd columns = fit_.jacobian(point);
     const VectorXd weights = this->weights(point);
     matrix_ = columns.transpose() * weights.asDiagonal() * columns;
     gradient_ = columns.transpose() * weights.cwiseProduct(point.residuals);
@@ -159,48 +124,23 @@ void GlobalFitter::build_system(const Point& point)
     }
 }
 
-std::vector<double> GlobalFitter::stepped(const Point& point, const VectorXd& step) const
-{
-    std::vector<double> values = point.values;
-    for (std::size_t j = 0; j < values.size(); ++j) {
-        const double most = model_.unknowns()[j].most;
-        values[j] += std::clamp(step[Eigen::Index(j)], -most, most);
-    }
-    return values;
-}
-
 // One iteration; false when nothing more is gained.
-bool GlobalFitter::improve(Point& point)
+bool GlobalFitter::improve(FitPoint& point)
 {
-    constexpr int kTries = 6;
     build_system(point);
-    const double before = objective(point);
-    for (int attempt = 0; attempt < kTries; ++attempt) {
-        MatrixXd damped = matrix_;
-        damped.diagonal() *= 1 + damping_;
-        auto trial = at(stepped(point, -damped.ldlt().solve(gradient_)));
-        const double after = trial ? objective(*trial) : before;
-        if (after < before) {
-            point = std::move(*trial);
-            damping_ = std::max(1e-5, damping_ / 5);
-            return before - after > kGain;
-        }
-        damping_ = 6 * std::max(damping_, 1e-3);
-    }
-    return false;
+    return fit_.improve(point, matrix_, gradient_,
+                        [this](const FitPoint& other) { return objective(other); }) > kGain;
 }
 
 // Steps with the matrix that is there and the gradient of the adjoint, which costs a few runs where
 // a new matrix costs one for every unknown. False when nothing was gained.
-bool GlobalFitter::refine(Point& point) const
+bool GlobalFitter::refine(FitPoint& point) const
 {
     VectorXd gradient = run_.gradient(model_, point.values, point.substeps,
                                       weights(point).cwiseProduct(point.residuals));
     if (!gradient.allFinite()) return false;
     add_prior(point, gradient);
-    MatrixXd damped = matrix_;
-    damped.diagonal() *= 1 + damping_;
-    auto trial = at(stepped(point, -damped.ldlt().solve(gradient)));
+    auto trial = fit_.trial(point, matrix_, gradient);
     if (!trial) return false;
     const double gain = objective(point) - objective(*trial);
     if (!(gain > 0)) return false;
@@ -208,19 +148,7 @@ bool GlobalFitter::refine(Point& point) const
     return gain > kGain;
 }
 
-std::vector<double> GlobalFitter::standard_errors(const Point& point)
-{
-    build_system(point);
-    const MatrixXd inverse =
-        matrix_.ldlt().solve(MatrixXd::Identity(matrix_.rows(), matrix_.cols()));
-    std::vector<double> errors;
-    for (Eigen::Index j = 0; j < inverse.rows(); ++j) {
-        errors.push_back(std::sqrt(std::max(0.0, inverse(j, j))));
-    }
-    return errors;
-}
-
-void GlobalFitter::descend(Point& point)
+void GlobalFitter::descend(FitPoint& point)
 {
     constexpr int kIterations = 5, kRefinements = 2;
     scale_ = scale_of(point.residuals);
@@ -238,7 +166,7 @@ void GlobalFitter::descend(Point& point)
 }
 
 // Cloth is chaotic: a fit to whole recordings would stay where it begins. So the horizon grows.
-void GlobalFitter::descend_with_growing_horizons(Point& point)
+void GlobalFitter::descend_with_growing_horizons(FitPoint& point)
 {
     constexpr double kFirst = 0.6, kGrowth = 2;  // [s]
     constexpr int kWhole = 2;                    // rounds on whole recordings
@@ -250,18 +178,18 @@ void GlobalFitter::descend_with_growing_horizons(Point& point)
     expected_ = 5 * int(horizons.size());
     for (const double seconds : horizons) {
         run_.set_horizon(seconds);
-        if (auto here = at(point.values)) point = std::move(*here);
+        if (auto here = fit_.at(point.values)) point = std::move(*here);
         descend(point);
     }
 }
 
 // Paths that a tracker saw are noisy, and those of a log are not: what follows the recordings
 // better is kept.
-void GlobalFitter::choose_paths(Point& point)
+void GlobalFitter::choose_paths(FitPoint& point)
 {
     if (!model_.can_steady()) return;
     model_.set_steady(true);
-    std::optional<Point> other = at(point.values);
+    std::optional<FitPoint> other = fit_.at(point.values);
     if (other) descend(*other);
     scale_ = scale_of(point.residuals);
     if (other && objective(*other) < objective(point) - kGain) {
@@ -273,7 +201,7 @@ void GlobalFitter::choose_paths(Point& point)
 
 // What residuals have in common over all frames is a bias of the tracker, or of the network. The
 // rest is fitted again without it, which changes it a little, so it is found twice.
-void GlobalFitter::find_tracker_bias(Point& point)
+void GlobalFitter::find_tracker_bias(FitPoint& point)
 {
     constexpr int kRounds = 2;
     if (!model_.fits_tracker()) return;
@@ -282,7 +210,7 @@ void GlobalFitter::find_tracker_bias(Point& point)
         const auto hanging = run_.hanging(model_.cloth(point.values), point.substeps);
         if (!hanging) return;
         model_.set_tracker(TrackerBias{std::vector<Vec3d>(hanging->size()), *hanging, 0});
-        auto plain = at(point.values);
+        auto plain = fit_.at(point.values);
         if (!plain) return model_.set_tracker(before);
         const LandmarkShifts beside = run_.medians(plain->residuals);
         TrackerBias tracker{common_bias(beside), *hanging, 0};
@@ -290,7 +218,7 @@ void GlobalFitter::find_tracker_bias(Point& point)
         tracker.own =
             lasting_share(beside, run_.first_frames(model_.cloth(point.values)), tracker.common);
         model_.set_tracker(tracker);
-        auto other = at(point.values);
+        auto other = fit_.at(point.values);
         if (!other) return model_.set_tracker(before);
         point = std::move(*other);
         descend(point);
@@ -299,7 +227,7 @@ void GlobalFitter::find_tracker_bias(Point& point)
 
 GlobalsFit GlobalFitter::fit()
 {
-    std::optional<Point> point = at(values_);
+    std::optional<FitPoint> point = fit_.at(model_.start());
     if (!point) {
         throw Failure(
             "globals: a sheet like cloth blows up on this motion; check the paths of held points, "
@@ -311,7 +239,8 @@ GlobalsFit GlobalFitter::fit()
     choose_paths(*point);
     find_tracker_bias(*point);
     scale_ = scale_of(point->residuals);
-    result.globals = model_.globals(point->values, standard_errors(*point));
+    build_system(*point);
+    result.globals = model_.globals(point->values, standard_errors(matrix_));
     result.cloth = model_.cloth(point->values);
     result.cloth.globals = result.globals;
     result.error = run_.frame_error(point->residuals);

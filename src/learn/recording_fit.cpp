@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/parallel.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -14,20 +13,20 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kPrior = 1e-3;  // of the error at the start
+constexpr double kPrior = 1e-3;    // of the error at the start
+constexpr double kDamping = 1e-2;  // at the start
 
 }  // namespace
 
-RecordingFit::RecordingFit(const CaptureRun& run, std::vector<FitUnknown> unknowns, MakeCloth cloth,
-                           int threads)
+RecordingFit::RecordingFit(const CaptureRun& run, std::vector<FitUnknown> unknowns,
+                           DampedFit::MakeCloth cloth, int threads)
     : run_(run),
       unknowns_(std::move(unknowns)),
-      cloth_(std::move(cloth)),
-      threads_(thread_count(threads))
+      fit_(run, unknowns_, std::move(cloth), threads, kDamping)
 {
     std::vector<double> start;
     for (const FitUnknown& unknown : unknowns_) start.push_back(unknown.start);
-    std::optional<Point> point = at(start);
+    std::optional<FitPoint> point = fit_.at(start);
     if (!point) {
         throw Failure(
             "the fit cannot begin: the cloth blows up on this motion; check the paths of held "
@@ -37,17 +36,7 @@ RecordingFit::RecordingFit(const CaptureRun& run, std::vector<FitUnknown> unknow
     prior_ = kPrior * objective(point_);
 }
 
-std::optional<RecordingFit::Point> RecordingFit::at(const std::vector<double>& values) const
-{
-    const Cloth cloth = cloth_(values);
-    const std::optional<int> substeps = run_.substeps(cloth);
-    if (!substeps) return std::nullopt;
-    auto residuals = run_.residuals(cloth, *substeps);
-    if (!residuals) return std::nullopt;
-    return Point{values, *substeps, std::move(*residuals)};
-}
-
-std::vector<double> RecordingFit::rms(const Point& point) const
+std::vector<double> RecordingFit::rms(const FitPoint& point) const
 {
     const double floor = 1e-5 * run_.motion().header.sheet.length;  // so that it has a slope
     std::vector<double> result;
@@ -61,7 +50,7 @@ std::vector<double> RecordingFit::rms(const Point& point) const
     return result;
 }
 
-double RecordingFit::objective(const Point& point) const
+double RecordingFit::objective(const FitPoint& point) const
 {
     const std::vector<double> errors = rms(point);
     double sum = 0, prior = 0;
@@ -71,23 +60,6 @@ double RecordingFit::objective(const Point& point) const
         prior += 0.5 * prior_ * away * away;
     }
     return sum / double(errors.size()) + prior;
-}
-
-MatrixXd RecordingFit::jacobian() const
-{
-    MatrixXd columns = MatrixXd::Zero(point_.residuals.size(), Index(unknowns_.size()));
-    parallel_for(int(unknowns_.size()), threads_, [&](int j) {
-        for (const double sign : {1.0, -1.0}) {
-            std::vector<double> values = point_.values;
-            const double step = sign * unknowns_[std::size_t(j)].step;
-            values[std::size_t(j)] += step;
-            const auto residuals = run_.residuals(cloth_(values), point_.substeps);
-            if (!residuals) continue;
-            columns.col(j) = (*residuals - point_.residuals) / step;
-            return;
-        }
-    });
-    return columns;
 }
 
 // dF/de = weight * e.
@@ -103,15 +75,6 @@ VectorXd RecordingFit::weights() const
         begin = end;
     }
     return weights;
-}
-
-std::vector<double> RecordingFit::stepped(const VectorXd& step) const
-{
-    std::vector<double> values = point_.values;
-    for (std::size_t j = 0; j < values.size(); ++j) {
-        values[j] += std::clamp(step[Index(j)], -unknowns_[j].most, unknowns_[j].most);
-    }
-    return values;
 }
 
 // Of residuals whose variance is that of their recording, of which some go together.
@@ -132,22 +95,10 @@ MatrixXd RecordingFit::information(const MatrixXd& columns) const
     return result;
 }
 
-std::vector<double> RecordingFit::errors() const
-{
-    const MatrixXd inverse =
-        information_.ldlt().solve(MatrixXd::Identity(information_.rows(), information_.cols()));
-    std::vector<double> errors;
-    for (Index j = 0; j < inverse.rows(); ++j) {
-        errors.push_back(std::sqrt(std::max(0.0, inverse(j, j))));
-    }
-    return errors;
-}
-
 bool RecordingFit::improve()
 {
-    constexpr int kTries = 6;
     constexpr double kGain = 1e-3;
-    const MatrixXd columns = jacobian();
+    const MatrixXd columns = fit_.jacobian(point_);
     const VectorXd by_residual = weights();
     MatrixXd matrix = columns.transpose() * by_residual.asDiagonal() * columns;
     VectorXd gradient = columns.transpose() * by_residual.cwiseProduct(point_.residuals);
@@ -159,19 +110,9 @@ bool RecordingFit::improve()
     }
     information_ = information(columns);
     const double before = objective(point_);
-    for (int attempt = 0; attempt < kTries; ++attempt) {
-        MatrixXd damped = matrix;
-        damped.diagonal() *= 1 + damping_;
-        auto trial = at(stepped(-damped.ldlt().solve(gradient)));
-        const double after = trial ? objective(*trial) : before;
-        if (after < before) {
-            point_ = std::move(*trial);
-            damping_ = std::max(1e-5, damping_ / 5);
-            return before - after > kGain * before;
-        }
-        damping_ = 6 * std::max(damping_, 1e-3);
-    }
-    return false;
+    return fit_.improve(point_, matrix, gradient, [this](const FitPoint& other) {
+        return objective(other);
+    }) > kGain * before;
 }
 
 }  // namespace springtime

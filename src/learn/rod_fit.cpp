@@ -149,13 +149,15 @@ RodModel::RodModel(const Motion& motion, const RopeEnds& ends)
         const std::size_t joint = knots > 1 ? k * (joints - 1) / (knots - 1) : 0;
         knots_.push_back(length(rope_.rest[joint + 1] - rope_.rest[0]));
     }
-    unknowns_ = {{0, 2, 0.01, 0.7},
-                 {0, 2, 0.03, 1.5},
-                 {0, 1, 0.03, 0.5},
-                 {0, 0.02, 1e-3, 5e-3},
-                 {0.5, 1, 0.02, 0.3}};
-    if (first_ && last_) unknowns_.push_back({0, 2, 0.01, 0.5});
-    for (std::size_t k = 0; k < 2 * knots; ++k) unknowns_.push_back({0, 30, 0.03, 3});
+    unknowns_ = {{"bending", 0, 2, 0.01, 0.7},
+                 {"damping", 0, 2, 0.03, 1.5},
+                 {"twisting", 0, 1, 0.03, 0.5},
+                 {"length", 0, 0.02, 1e-3, 5e-3},
+                 {"root of drag", 0.5, 1, 0.02, 0.3}};
+    if (first_ && last_) unknowns_.push_back({"roll", 0, 2, 0.01, 0.5});
+    for (std::size_t k = 0; k < 2 * knots; ++k) {
+        unknowns_.push_back({"curvature", 0, 30, 0.03, 3});
+    }
 }
 
 Cloth RodModel::cloth(const std::vector<double>& values) const
@@ -254,13 +256,12 @@ ValidationError rod_error(const Cloth& rope, const Motion& motion, int threads,
 std::string describe_rod(const Cloth& rope, const ValidationError& error)
 {
     const Rod& rod = *rope.rod;
-    double most = 0;
-    for (const auto& [a, b] : rod.curvature) most = std::max(most, std::hypot(a, b));
     return fmt::format(
                "elastic rod: bending {:.3g} N m^2, damped within {:.2g} s; twisting {:.3g} N m^2; "
                "by itself bent to radii of {:.2g} m and more; drag {:.2g} +- {:.1g} 1/s\n",
-               rod.bending, rod.bending_damping / rod.bending, rod.twisting, 1 / most,
-               rope.globals->drag.value, rope.globals->drag.error.value_or(0)) +
+               rod.bending, rod.bending_damping / rod.bending, rod.twisting,
+               1 / largest_curvature(rod), rope.globals->drag.value,
+               rope.globals->drag.error.value_or(0)) +
            describe_misfits(error.by_rollout);
 }
 
