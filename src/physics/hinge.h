@@ -58,17 +58,20 @@ struct HingeForce {
     Vec3<T> on1, on2, on3;
 };
 
-// Force [N] = -(K theta + K tau thetadot) dtheta/dx. With t the place along the edge, from 0 to 1,
-// of the foot of a corner across,
-//   dtheta/dx2 = -|e| n1/|n1|^2,  dtheta/dx3 = -|e| n2/|n2|^2,  dtheta/dx1 = -t2 (..2) - t3 (..3),
-// so that neither net force nor net torque is left. Both parts fade by the same factor,
-// min(1, |n1|^2/least1) min(1, |n2|^2/least2), which keeps it so.
+// The angle theta of a hinge and its slopes by corners 2 and 3 (by2, by3). With t the place along
+// the edge, from 0 to 1, of the foot of a corner across (foot2, foot3),
+//   dtheta/dx2 = -|e| n1/|n1|^2,  dtheta/dx3 = -|e| n2/|n2|^2,  dtheta/dx1 = -t2 (..2) - t3 (..3).
+// Slopes fade by the factor min(1, |n1|^2/least1) min(1, |n2|^2/least2) where a triangle collapses.
 template <class T>
-SPRINGTIME_HD inline HingeForce<T> hinge_force(const HingeShape<T>& shape,
-                                               const HingeMaterial<T>& material,
-                                               const Vec3<T>& edge, const Vec3<T>& side2,
-                                               const Vec3<T>& side3, const Vec3<T>& edge_rate,
-                                               const Vec3<T>& rate2, const Vec3<T>& rate3)
+struct HingeSlope {
+    T angle;
+    Vec3<T> by2, by3;
+    T foot2, foot3;
+};
+
+template <class T>
+SPRINGTIME_HD inline HingeSlope<T> hinge_slope(const HingeShape<T>& shape, const Vec3<T>& edge,
+                                               const Vec3<T>& side2, const Vec3<T>& side3)
 {
     using std::atan2;
     using std::max;
@@ -82,16 +85,27 @@ SPRINGTIME_HD inline HingeForce<T> hinge_force(const HingeShape<T>& shape,
     const T inverse1 = T(1.0f) / max(square1, shape.least_square1);
     const T inverse2 = T(1.0f) / max(square2, shape.least_square2);
     const T share1 = square1 * inverse1, share2 = square2 * inverse2;  // one, unless it collapses
-    const Vec3<T> slope2 = -(edge_length * inverse1 * share2) * normal1;
-    const Vec3<T> slope3 = -(edge_length * inverse2 * share1) * normal2;
     const T inverse_edge = T(1.0f) / edge_square;
-    const T foot2 = dot(side2, edge) * inverse_edge, foot3 = dot(side3, edge) * inverse_edge;
+    return {angle, -(edge_length * inverse1 * share2) * normal1,
+            -(edge_length * inverse2 * share1) * normal2, dot(side2, edge) * inverse_edge,
+            dot(side3, edge) * inverse_edge};
+}
 
-    const T angle_rate =
-        dot(slope2, rate2 - foot2 * edge_rate) + dot(slope3, rate3 - foot3 * edge_rate);
-    const T moment = -(material.stiffness * angle + material.damping * angle_rate);
-    const Vec3<T> on2 = moment * slope2, on3 = moment * slope3;
-    return {-(foot2 * on2 + foot3 * on3), on2, on3};
+// Force [N] = -(K theta + K tau thetadot) dtheta/dx, so that neither net force nor net torque is
+// left.
+template <class T>
+SPRINGTIME_HD inline HingeForce<T> hinge_force(const HingeShape<T>& shape,
+                                               const HingeMaterial<T>& material,
+                                               const Vec3<T>& edge, const Vec3<T>& side2,
+                                               const Vec3<T>& side3, const Vec3<T>& edge_rate,
+                                               const Vec3<T>& rate2, const Vec3<T>& rate3)
+{
+    const HingeSlope<T> slope = hinge_slope(shape, edge, side2, side3);
+    const T angle_rate = dot(slope.by2, rate2 - slope.foot2 * edge_rate) +
+                         dot(slope.by3, rate3 - slope.foot3 * edge_rate);
+    const T moment = -(material.stiffness * slope.angle + material.damping * angle_rate);
+    const Vec3<T> on2 = moment * slope.by2, on3 = moment * slope.by3;
+    return {-(slope.foot2 * on2 + slope.foot3 * on3), on2, on3};
 }
 
 }  // namespace springtime
