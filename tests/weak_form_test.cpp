@@ -233,12 +233,12 @@ Errors errors_of_rows(int half_width, double width, double h, double frequency,
                 });
         };
         const Vec3d damping = row_of(rows.unit_of(Element::spring, s, 1, 0), 0);
-        compare(row_of(rows.unit_of(Element::spring, s, 0, 0), 0), integral(half_step, 1, 0, 0), worst.stiffness,
-                largest[0]);
+        compare(row_of(rows.unit_of(Element::spring, s, 0, 0), 0), integral(half_step, 1, 0, 0),
+                worst.stiffness, largest[0]);
         compare(damping, integral(half_step, 0, 1, 0), worst.damping, largest[1]);
         compare(damping, integral(central, 0, 1, 0), worst.central, ignored);
-        compare(row_of(rows.unit_of(Element::spring, s, 2, 0), 0), integral(half_step, 0, 0, 1), worst.isotropic,
-                largest[2]);
+        compare(row_of(rows.unit_of(Element::spring, s, 2, 0), 0), integral(half_step, 0, 0, 1),
+                worst.isotropic, largest[2]);
     }
     const int steps = int(std::lround(width / quadrature));
     for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
@@ -357,7 +357,8 @@ TEST(WeakForm, SharesTheStretchOutAmongTheRanges)
                        spring_force(d, Vec3d{}, springs.rest_length[s], kind == 0 ? 1.0 : 0.0, 0.0,
                                     RangeLaw<double>{2, ranges.data(), 0});
             }
-            EXPECT_LE(length(row_of(rows.unit_of(Element::spring, s, kind, 0), 1) - sum), 1e-14) << s << ' ' << kind;
+            EXPECT_LE(length(row_of(rows.unit_of(Element::spring, s, kind, 0), 1) - sum), 1e-14)
+                << s << ' ' << kind;
             largest = std::max(largest, length(sum));
         }
     }
@@ -374,8 +375,10 @@ TEST(WeakForm, ManyRangesAreNoTrouble)
     const BalanceRows rows = windows.rows();
     // The shares of all kinds of stiffness make up the whole stretch.
     for (std::size_t s = 0; s < windows.cloth.springs.spring_count(); ++s) {
-        Vec3d sum = row_of(rows.unit_of(Element::spring, s, 0, 0), 0), expected = row_of(plain.unit_of(Element::spring, s, 0, 0), 0);
-        for (int k = 2; k < rows.group(Element::spring).kinds; ++k) sum += row_of(rows.unit_of(Element::spring, s, k, 0), 0);
+        Vec3d sum = row_of(rows.unit_of(Element::spring, s, 0, 0), 0),
+              expected = row_of(plain.unit_of(Element::spring, s, 0, 0), 0);
+        for (int k = 2; k < rows.group(Element::spring).kinds; ++k)
+            sum += row_of(rows.unit_of(Element::spring, s, k, 0), 0);
         for (int k = 2; k < 4; ++k) expected += row_of(plain.unit_of(Element::spring, s, k, 0), 0);
         EXPECT_LE(length(sum - expected), 1e-14);
     }

@@ -143,10 +143,11 @@ class TriangleFormula : public ElementFormula {
     }
 
   private:
-    static TriangleMaterial<double> unit_of_slot(std::size_t slot)
+    static WovenMaterial<double> unit_of_slot(std::size_t slot)
     {
-        TriangleMaterial<double> material{};
-        double* const by_slot[] = {&material.shear, &material.area, &material.damping};
+        WovenMaterial<double> material{};
+        double* const by_slot[] = {&material.shear, &material.area, &material.damping,
+                                   &material.warp, &material.weft};
         *by_slot[slot] = 1;
         return material;
     }
