@@ -318,8 +318,8 @@ struct SpringLaw {
 };
 
 // Laws by name: "published" is a stiffness and a dashpot along the spring; "full" has a stiffness
-// of its own in compression, isotropic dashpots and bends; "coupled" has all of that and couplings.
-// Throws Error for another name.
+// of its own in compression, isotropic dashpots and bends; "coupled" has isotropic dashpots, bends
+// and couplings. Throws Error for another name.
 SpringLaw law_named(std::string_view name);
 
 // Makes a cloth follow a law. Every range begins with the stiffness that the springs have;

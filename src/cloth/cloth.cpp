@@ -150,7 +150,7 @@ SpringLaw law_named(std::string_view name)
 {
     if (name == "published") return {};
     if (name == "full") return {{0}, true, true};
-    if (name == "coupled") return {{0}, true, true, true};
+    if (name == "coupled") return {{}, true, true, true};
     throw Error(Field{"law"}, "law '{}': unknown; use published, full or coupled", name);
 }
 

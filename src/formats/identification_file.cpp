@@ -30,6 +30,7 @@ std::string identification_to_json(const Identification& found)
                  {"bending_damping", found.prior.bending_damping}}},
                {"equations", found.equation_count},
                {"equation_error", found.equation_error},
+               {"unexplained", found.unexplained},
                {"unseen", found.unseen},
                {"held", found.held_count},
                {"seconds", found.seconds}};
@@ -66,6 +67,7 @@ Identification identification_from_json(std::string_view text, std::string_view 
                        prior.at("bending_damping").get<double>()};
         found.equation_count = value.at("equations").get<long>();
         found.equation_error = value.at("equation_error").get<double>();
+        found.unexplained = value.at("unexplained").get<double>();
         found.unseen = value.at("unseen").get<std::vector<int>>();
         found.held_count = value.at("held").get<std::vector<int>>();
         found.seconds = value.at("seconds").get<double>();

@@ -383,6 +383,7 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
     const NormalBlocks::Scores sum = scores(scheme, blocks, solution);
     result.equation_count = blocks.row_count();
     result.equation_error = std::sqrt(sum.squares / double(std::max(result.equation_count, 1L)));
+    result.unexplained = std::sqrt(sum.squares / std::max(blocks.squares(), 1e-300));
 
     Eigen::VectorXd scatter = Eigen::VectorXd::Zero(solution.size()), inverse;
     parallel_for(2, reader_.threads(), [&](int task) {
