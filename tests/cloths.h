@@ -104,6 +104,16 @@ inline Cloth uneven_mesh(const Grid& grid, MeshCut cut, TriangleDamping kind)
     return cloth;
 }
 
+// Gives triangles fibres, no two alike.
+inline void add_uneven_fibres(Cloth& cloth)
+{
+    Random random(12);
+    for (auto* values : {&cloth.triangles.warp_stiffness, &cloth.triangles.weft_stiffness}) {
+        values->resize(cloth.triangles.triangle_count());
+        for (double& value : *values) value = 200 * random.uniform();
+    }
+}
+
 // The flat sheet with every coordinate shifted by up to 0.1 m and velocities up to 1 m/s.
 inline State shaken_state(const Cloth& cloth, int seed)
 {

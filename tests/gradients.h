@@ -85,6 +85,24 @@ inline Scene law_scene(int steps, int seed, const SpringLaw& law = manifold_law(
     return scene;
 }
 
+// A finite-element sheet on which no two elements are alike, with handles and wind as above.
+inline Scene mesh_scene(int steps, int seed, TriangleDamping kind, bool woven)
+{
+    Scene scene = windy_scene(steps, seed);
+    scene.cloth = uneven_mesh({5, 6}, MeshCut::alternating, kind);
+    if (woven) add_uneven_fibres(scene.cloth);
+    return scene;
+}
+
+// The springs of a law with couplings of either sign.
+inline Scene coupled_scene(int steps, int seed)
+{
+    Scene scene = law_scene(steps, seed, law_named("coupled"));
+    Random random(9);
+    for (double& c : scene.cloth.couplings.stiffness) c = 20 * random.uniform() - 10;
+    return scene;
+}
+
 // ---- The way there, in plain loops on any scalar ----
 
 template <class Real>
@@ -104,6 +122,13 @@ struct PlainRun {
         std::vector<Vec3<Real>> result(position.size());
         add_spring_forces(table, position, velocity, result);
         add_bend_forces(table, position, velocity, result);
+        if (table.damping_kind == TriangleDamping::strain) {
+            add_triangle_forces<DampsStrain>(table, position, velocity, result);
+        } else {
+            add_triangle_forces<DampsDeformation>(table, position, velocity, result);
+        }
+        add_hinge_forces(table, position, velocity, result);
+        add_coupling_forces(table, position, result);
         for (std::size_t p = 0; p < result.size(); ++p)
             result[p] = particle_acceleration(table, p, result[p], velocity[p]);
         for (const int p : handles.particles) result[p] = {};

@@ -203,16 +203,16 @@ TEST(LogParameters, StayBelowStableValuesAndZerosStayZero)
     const double dt = 2e-3;
     const LogParameters logs(cloth, dt, false);
     TrainState state = logs.start_from(cloth);
-    EXPECT_EQ(exponentials(state.parameters)[1], cloth.springs.damping);
+    EXPECT_EQ(logs.values(state.parameters)[1], cloth.springs.damping);
     DescentOptions options;
     ParameterValues upwards = ParameterGradient(cloth).kinds;
     for (auto& kind : upwards) std::fill(kind.begin(), kind.end(), -1.0);
     for (int step = 1; step <= 60; ++step) {
         ParameterValues gradient = upwards;
-        to_logarithms(gradient, exponentials(state.parameters));
+        logs.to_coordinates(gradient, logs.values(state.parameters));
         logs.descend(state, gradient, options, 0.3, step);
     }
-    const ParameterValues values = exponentials(state.parameters);
+    const ParameterValues values = logs.values(state.parameters);
     const std::vector<Parameter> parameters = learned_parameters(cloth);
     for (std::size_t k = 0; k < values.size(); ++k) {
         const bool spring = parameters[k].kind->element == Element::spring;

@@ -11,10 +11,11 @@ namespace {
 // A triangle of 0.3 m^2 without equal sides, and a material that makes every term count.
 constexpr double kEdges[4] = {0.8, 0.1, -0.2, 0.725};
 const auto kShape = triangle_shape<double>(0.8, 0.1, -0.2, 0.725);
-const TriangleMaterial<double> kMaterial{300, 450, 0.7};
-const TriangleMaterial<double> kElastic{300, 450, 0}, kViscous{0, 0, 0.7};
+const TriangleMaterial<double> kPlain{300, 450, 0.7};
+const WovenMaterial<double> kMaterial{kPlain, 250, 100}, kElastic{{300, 450, 0}, 250, 100},
+    kViscous{{0, 0, 0.7}, 0, 0};
 // Sizes of forces: stiffness and damping times a length, one metre here.
-constexpr double kStiff = 750, kDamped = 1.4;
+constexpr double kStiff = 1000, kDamped = 1.4;
 
 using Three = Corners<3>;
 const Three kStill{};
@@ -28,13 +29,16 @@ template <class T>
 T energy_of(const std::array<Vec3<T>, 3>& x)
 {
     const auto& m = kShape.inverse;
-    return triangle_energy<T>(
-        {T(kShape.area), {{T(m[0][0]), T(m[0][1])}, {T(m[1][0]), T(m[1][1])}}},
-        {T(kMaterial.shear), T(kMaterial.area), T(kMaterial.damping)}, x[1] - x[0], x[2] - x[0]);
+    return triangle_energy(
+        TriangleShape<T>{T(kShape.area), {{T(m[0][0]), T(m[0][1])}, {T(m[1][0]), T(m[1][1])}}},
+        WovenMaterial<T>{{T(kMaterial.shear), T(kMaterial.area), T(kMaterial.damping)},
+                         T(kMaterial.warp),
+                         T(kMaterial.weft)},
+        x[1] - x[0], x[2] - x[0]);
 }
 
-template <class Damping>
-Three forces_of(const TriangleMaterial<double>& material, const Three& x, const Three& v)
+template <class Damping, class Material>
+Three forces_of(const Material& material, const Three& x, const Three& v)
 {
     const auto f = triangle_force<Damping>(kShape, material, x[1] - x[0], x[2] - x[0], v[1] - v[0],
                                            v[2] - v[0]);
@@ -62,7 +66,7 @@ TEST(TriangleShape, HasAreaAndInverse)
 TEST(TriangleEnergy, IsTheClassicFormUpToAConstant)
 {
     // A [mu/2 |F|^2 + lambda/2 (J - 1 - mu/lambda)^2] - E = A [mu + mu^2/(2 lambda)] - 0 at rest.
-    const double mu = kMaterial.shear, lambda = kMaterial.area;
+    const double mu = kPlain.shear, lambda = kPlain.area;
     Random random(1);
     for (int i = 0; i < 20; ++i) {
         const Three x = random_corners<3>(random, 0.7);
@@ -72,7 +76,8 @@ TEST(TriangleEnergy, IsTheClassicFormUpToAConstant)
             kShape.area * (mu / 2 * (dot(f.u, f.u) + dot(f.v, f.v)) +
                            lambda / 2 * (j - 1 - mu / lambda) * (j - 1 - mu / lambda));
         const double constant = kShape.area * (mu + mu * mu / (2 * lambda));
-        EXPECT_NEAR(energy_of(x), classic - constant, 20 * kEpsilon * (classic + constant));
+        EXPECT_NEAR(triangle_energy(kShape, kPlain, x[1] - x[0], x[2] - x[0]), classic - constant,
+                    20 * kEpsilon * (classic + constant));
     }
 }
 
@@ -131,6 +136,38 @@ TYPED_TEST(TriangleForces, LeaveNoNetForceAndNoNetTorque)
     }
 }
 
+TYPED_TEST(TriangleForces, AreTheSameWithoutFibresAndWithFibresOfNoStiffness)
+{
+    const WovenMaterial<double> slack{kPlain, 0, 0};
+    Random random(9);
+    for (int i = 0; i < 20; ++i) {
+        const Three x = random_corners<3>(random, 1), v = random_corners<3>(random, 1);
+        const Three with = forces_of<TypeParam>(slack, x, v);
+        EXPECT_EQ(largest(difference(with, forces_of<TypeParam>(kPlain, x, v))), 0);
+    }
+}
+
+TYPED_TEST(TriangleForces, OfAStretchAlongOneFibreAreLinear)
+{
+    // F = diag(s, 1), so J = s: E/A = mu/2 (s^2 - 1) - mu (s - 1) + (lambda + w)/2 (s - 1)^2, and
+    // the slope by s is (mu + lambda + w)(s - 1) at any stretch. It is what the forces do along the
+    // way X_u of the stretch. The same along v with f.
+    for (const double s : {0.6, 0.99, 1.01, 1.7}) {
+        Three x = flat_corners(), along_u, along_v, wide = x, tall = x;
+        for (int i = 0; i < 3; ++i) {
+            along_u[i] = {x[i].x, 0, 0};
+            along_v[i] = {0, x[i].y, 0};
+            wide[i].x *= s;
+            tall[i].y *= s;
+        }
+        const double plain = kMaterial.shear + kMaterial.area;
+        const double u = power(forces_of<TypeParam>(kMaterial, wide, kStill), along_u);
+        const double v = power(forces_of<TypeParam>(kMaterial, tall, kStill), along_v);
+        EXPECT_NEAR(u, -kShape.area * (plain + kMaterial.warp) * (s - 1), 50 * kEpsilon * kStiff);
+        EXPECT_NEAR(v, -kShape.area * (plain + kMaterial.weft) * (s - 1), 50 * kEpsilon * kStiff);
+    }
+}
+
 TEST(TriangleDampingForce, OfStrainLeavesNoNetTorque)
 {
     Random random(6);
@@ -186,7 +223,7 @@ template <class Damping, class Real>
 void expect_finite_when_collapsed()
 {
     const auto shape = triangle_shape<Real>(0.8, 0.1, -0.2, 0.725);
-    const TriangleMaterial<Real> material{300, 450, Real(0.7)};
+    const WovenMaterial<Real> material{{300, 450, Real(0.7)}, 250, 100};
     const Vec3<Real> none{}, some{Real(0.5), 0, Real(-0.25)}, v{1, -2, 3};
     const Vec3<Real> half = Real(0.5) * some;
     const std::array<std::array<Vec3<Real>, 2>, 4> cases{
@@ -194,9 +231,9 @@ void expect_finite_when_collapsed()
     for (const auto& [a, b] : cases) {
         const auto f = triangle_force<Damping>(shape, material, a, b, v, -v);
         for (int axis = 0; axis < 3; ++axis) {
-            // The stress is at most (mu + lambda) |F| + gamma |Fdot| (1 + 2 |F|^2).
-            EXPECT_LE(std::abs(f.on1[axis]), 1000);
-            EXPECT_LE(std::abs(f.on2[axis]), 1000);
+            // The stress is at most (mu + lambda + w) |F| + w + gamma |Fdot| (1 + 2 |F|^2).
+            EXPECT_LE(std::abs(f.on1[axis]), 1500);
+            EXPECT_LE(std::abs(f.on2[axis]), 1500);
         }
     }
 }

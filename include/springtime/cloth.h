@@ -318,12 +318,14 @@ struct SpringLaw {
 };
 
 // Laws by name: "published" is a stiffness and a dashpot along the spring; "full" has a stiffness
-// of its own in compression, isotropic dashpots and bends. Throws Error for another name.
+// of its own in compression, isotropic dashpots and bends; "coupled" has isotropic dashpots, bends
+// and couplings. Throws Error for another name.
 SpringLaw law_named(std::string_view name);
 
 // Makes a cloth follow a law. Every range begins with the stiffness that the springs have;
-// isotropic dashpots and bends begin with zero. `stiffness` is that just above rest; the others are
-// ranges. Throws Error for bends of a cloth that is not a grid.
+// isotropic dashpots, bends and couplings begin with zero. `stiffness` is that just above rest; the
+// others are ranges. Throws Error for bends of a cloth that is not a grid, unless it has couplings,
+// too: then the bends are left out. Throws Error for couplings where no springs form a triangle.
 void set_law(Cloth& cloth, const SpringLaw& law);
 
 // ---- Parameters by name

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "cloth/couplings.h"
 #include "cloth/grid_lines.h"
 #include "geometry/polygon.h"
 #include "springtime/error.h"
@@ -149,14 +150,18 @@ SpringLaw law_named(std::string_view name)
 {
     if (name == "published") return {};
     if (name == "full") return {{0}, true, true};
-    throw Error(Field{"law"}, "law '{}': unknown; use published or full", name);
+    if (name == "coupled") return {{}, true, true, true};
+    throw Error(Field{"law"}, "law '{}': unknown; use published, full or coupled", name);
 }
 
 void set_law(Cloth& cloth, const SpringLaw& law)
 {
     set_spring_law(cloth.springs, law);
     cloth.bends = {};
-    if (law.bends) add_bends(cloth);
+    cloth.couplings = {};
+    // A network on a mesh has springs against bending instead.
+    if (law.bends && (cloth.grid || !law.couplings)) add_bends(cloth);
+    if (law.couplings) add_couplings(cloth);
 }
 
 std::string_view name_of(SpringFamily family)

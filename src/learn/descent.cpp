@@ -79,7 +79,7 @@ class Descent {
           start_(start),
           options_(options),
           first_iteration_(first_iteration),
-          logs_(start, shortest_step(set, start), options.masses),
+          logs_(start, shortest_step(set, start), options.masses, set.options.regions),
           gradient_(set.gradient_of(start, true)),  // zero has no logarithm
           loss_(set.trajectory_loss(options))
     {
@@ -118,7 +118,7 @@ void Descent::begin(std::optional<double> start_error)
 {
     state_ = logs_.start_from(start_);
     state_.iteration = state_.best_iteration = first_iteration_;
-    if (start_error) return judge(*start_error, exponentials(state_.average));
+    if (start_error) return judge(*start_error, logs_.values(state_.average));
     TrainLog unused;
     validate(unused);
 }
@@ -178,7 +178,7 @@ ParameterValues Descent::gradient_of(const Batch& batch, const ParameterValues& 
         if (!std::isfinite(clip.result.loss)) {
             clip.gradient = {{std::nan("")}};
         } else {
-            to_logarithms(clip.gradient, values);
+            logs_.to_coordinates(clip.gradient, values);
             log.loss.trajectory += clip.result.loss;
             ++finite;
         }
@@ -202,7 +202,7 @@ TrainLog Descent::iterate()
     read_ahead(done() + 1);
     TrainLog log;
     log.iteration = state_.iteration;
-    const ParameterValues values = exponentials(state_.parameters);
+    const ParameterValues values = logs_.values(state_.parameters);
     const ParameterValues gradient = gradient_of(batch, values, log);
     log.gradient_norm = norm_of(gradient);
     logs_.descend(state_, gradient, options_, options_.rate * cosine_decay(done(), total),
@@ -216,14 +216,14 @@ TrainLog Descent::iterate()
     }
     ++state_.iteration;
     if (done() == total || done() % options_.validate_every == 0) validate(log);
-    log.bounds = range_of(learned_parameters(start_), exponentials(state_.average));
+    log.bounds = range_of(learned_parameters(start_), logs_.values(state_.average));
     log.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return log;
 }
 
 void Descent::validate(TrainLog& log)
 {
-    const ParameterValues values = exponentials(state_.average);
+    const ParameterValues values = logs_.values(state_.average);
     const double error = set_.validation_error(gradient_, values).mean;
     log.validation_rmse = error;
     judge(error, values);

@@ -2,97 +2,128 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "learn/adam.h"
 #include "learn/descent.h"
+#include "sim/forces.h"
 
 namespace springtime {
 
 namespace {
 
+// What stands for the logarithm of zero: e^-100 is less than any parameter.
+constexpr double kLogOfZero = -100;
+
 // Largest k dt^2/m of springs and bends, and b dt/m of all dashpots, at which descents on chaotic
 // motion kept within stable steps (a quarter of what a grid of equal springs stands). With 0.12 for
 // springs errors are the same, and the map of stiffness is less like that of the source.
 constexpr double kStiffest = 0.08, kStiffestBend = 0.005, kToughest = 0.03;
-
-double largest(const Parameter& parameter, double dt)
-{
-    if (parameter.is_damping()) return kToughest / dt;
-    return (parameter.kind->element == Element::bend ? kStiffestBend : kStiffest) / (dt * dt);
-}
-
-// The particles of a spring, or of a bend.
-std::vector<int> particles_of(const Cloth& cloth, Element element, std::size_t index)
-{
-    if (element == Element::bend) {
-        const auto& three = cloth.bends.particles[index];
-        return {three.begin(), three.end()};
-    }
-    const auto& ends = cloth.springs.ends[index];
-    return {ends.begin(), ends.end()};
-}
+// The same of triangles, whose sheets are sound up to 0.16 if all have one mu = lambda; here a sum
+// of up to three kinds counts.
+constexpr double kStiffestTriangle = 0.1;
+// K dt^2/(m h^2) of hinges with triangles of height h: the slopes of an angle square to some 4/h^2,
+// and a particle belongs to some six of them at a time, so that dt^2 w^2 is 24 times this, or 48
+// times that of damping, of the 4 that a step stands.
+constexpr double kStiffestHinge = 0.01, kToughestHinge = 0.005;
 
 // How far a learned mass may lie from the given one.
 constexpr double kMassFactor = 3;
 
-double lightest(const Cloth& cloth, const std::vector<int>& particles)
+double lightest(const std::vector<double>& masses, const std::vector<int>& particles)
 {
     double mass = HUGE_VAL;
-    for (const int p : particles) mass = std::min(mass, cloth.mass[std::size_t(p)]);
+    for (const int p : particles) mass = std::min(mass, masses[std::size_t(p)]);
     return mass;
 }
 
-ElementNeighbours neighbours_of(const Cloth& cloth, Element element)
+// What particles of a mesh would weigh inside of it, with six triangles around them: those at its
+// border are lighter, but have fewer elements to resist.
+std::vector<double> inner_masses(const Cloth& cloth)
 {
-    ElementNeighbours result;
-    const std::size_t count = element_count(cloth, element);
-    const int cols = cloth.grid ? cloth.grid->cols : int(cloth.particle_count());
-    std::map<std::array<int, 3>, std::size_t> by_place;  // first particle, way to the others
-    const auto place_of = [&](std::size_t e) {
-        const std::vector<int> p = particles_of(cloth, element, e);
-        return std::array{p[0], p[1] - p[0], p.back() - p[0]};
-    };
-    for (std::size_t e = 0; e < count; ++e) by_place[place_of(e)] = e;
-    const auto neighbour = [&](std::size_t e, int step, bool same_row) {
-        std::array<int, 3> place = place_of(e);
-        const int row = place[0] / cols;
-        place[0] += step;
-        const auto found = by_place.find(place);
-        const bool there = found != by_place.end() && (!same_row || place[0] / cols == row);
-        return there ? found->second : e;
-    };
-    for (std::size_t e = 0; e < count; ++e) {
-        result.along_rows.push_back({neighbour(e, -1, true), neighbour(e, 1, true)});
-        result.along_columns.push_back({neighbour(e, -cols, false), neighbour(e, cols, false)});
+    std::vector<double> triangles(cloth.particle_count());
+    for (const auto& corners : cloth.triangles.corners) {
+        for (const int p : corners) triangles[std::size_t(p)] += 1;
     }
-    return result;
+    std::vector<double> masses = cloth.mass;
+    for (std::size_t p = 0; p < masses.size(); ++p) masses[p] *= 6 / std::max(triangles[p], 1.0);
+    return masses;
 }
 
-ElementNeighbours particle_neighbours(const Cloth& cloth)
+// The lower height of the triangles of a hinge, over its edge at rest. [m]
+double hinge_height(const Cloth& cloth, const std::array<int, 4>& corners)
 {
-    ElementNeighbours result;
-    const std::size_t count = cloth.particle_count();
-    const std::size_t cols = cloth.grid ? std::size_t(cloth.grid->cols) : count;
-    for (std::size_t p = 0; p < count; ++p) {
-        const std::size_t col = p % cols;
-        result.along_rows.push_back({col > 0 ? p - 1 : p, col + 1 < cols ? p + 1 : p});
-        result.along_columns.push_back({p >= cols ? p - cols : p, p + cols < count ? p + cols : p});
-    }
-    return result;
+    const auto [a, b, c, d] = corners;
+    const SheetPoint pa = cloth.rest[std::size_t(a)], pb = cloth.rest[std::size_t(b)];
+    const double area = std::min(shape_of_triangle<double>(cloth, {a, b, c}).area,
+                                 shape_of_triangle<double>(cloth, {b, a, d}).area);
+    return 2 * area / std::hypot(pb.u - pa.u, pb.v - pa.v);
 }
 
-// [1 2 1]/4 along the rows and along the columns.
-void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
+// The largest values of a parameter that explicit steps stand, by element.
+std::vector<double> largest_values(const Cloth& cloth, const Parameter& parameter, double dt)
 {
-    for (const auto* along : {&neighbours.along_rows, &neighbours.along_columns}) {
-        const std::vector<double> before = values;
-        for (std::size_t e = 0; e < values.size(); ++e) {
-            const auto& [a, b] = (*along)[e];
-            values[e] = 0.25 * (before[a] + before[b]) + 0.5 * before[e];
+    const Element element = parameter.kind->element;
+    const bool mesh = element == Element::triangle || element == Element::hinge;
+    const std::vector<double> masses = mesh ? inner_masses(cloth) : cloth.mass;
+    const double per_second = parameter.is_damping() ? 1 / dt : 1 / (dt * dt);
+    std::vector<double> result(element_count(cloth, element));
+    for (std::size_t e = 0; e < result.size(); ++e) {
+        const double scale = per_second * lightest(masses, particles_of(cloth, element, e));
+        switch (element) {
+            case Element::spring:
+                result[e] = (parameter.is_damping() ? kToughest : kStiffest) * scale;
+                break;
+            case Element::bend:
+                result[e] = (parameter.is_damping() ? kToughest : kStiffestBend) * scale;
+                break;
+            case Element::triangle:
+                result[e] = (parameter.is_damping() ? kToughest : kStiffestTriangle) * scale;
+                break;
+            case Element::hinge: {
+                const double height = hinge_height(cloth, cloth.hinges.corners[e]);
+                const double most = parameter.is_damping() ? kToughestHinge : kStiffestHinge;
+                result[e] = most * scale * height * height;
+                break;
+            }
+            case Element::coupling:
+                result[e] = HUGE_VAL;  // CouplingBound bounds them
+                break;
         }
     }
+    return result;
+}
+
+// Couplings of edges that meet at a right angle or more, and those of others: a sheet that resists
+// a change of area has positive ones in the first place, and those of a diagonal are negative.
+std::vector<ElementFamily> families_of_parameter(const Cloth& cloth, Element element,
+                                                 const std::optional<Regions>& regions)
+{
+    if (regions && !regions->of[std::size_t(element)].empty()) {
+        std::vector<ElementFamily> families(std::size_t(regions->count), {"region", {}});
+        const std::vector<int>& region = regions->of[std::size_t(element)];
+        for (std::size_t e = 0; e < region.size(); ++e) families[region[e]].members.push_back(e);
+        return families;
+    }
+    if (element != Element::coupling) return families_of(cloth, element);
+    std::vector<ElementFamily> families{{"wide coupling", {}}, {"narrow coupling", {}}};
+    for (std::size_t i = 0; i < cloth.couplings.coupling_count(); ++i) {
+        const auto [apex, b, c] = cloth.couplings.corners[i];
+        const SheetPoint o = cloth.rest[std::size_t(apex)], pb = cloth.rest[std::size_t(b)],
+                         pc = cloth.rest[std::size_t(c)];
+        const auto [length1, length2] = cloth.couplings.rest_length[i];
+        const double dot = (pb.u - o.u) * (pc.u - o.u) + (pb.v - o.v) * (pc.v - o.v);
+        families[dot <= 0.1 * length1 * length2 ? 0 : 1].members.push_back(i);
+    }
+    std::erase_if(families, [](const ElementFamily& family) { return family.members.empty(); });
+    return families;
+}
+
+double mean_stiffness(const SpringSet& springs)
+{
+    if (springs.spring_count() == 0) return 1;
+    return std::accumulate(springs.stiffness.begin(), springs.stiffness.end(), 0.0) /
+           double(springs.spring_count());
 }
 
 // Fewer and fewer, and none at the end: first neighbourhoods are learned, then single elements.
@@ -104,22 +135,22 @@ int smoothing_passes(const DescentOptions& options, int step)
 
 }  // namespace
 
-LogParameters::LogParameters(const Cloth& cloth, double dt, bool masses)
-    : parameters_(learned_parameters(cloth)), masses_(masses)
+LogParameters::LogParameters(const Cloth& cloth, double dt, bool masses,
+                             const std::optional<Regions>& regions)
+    : parameters_(learned_parameters(cloth)),
+      coupling_bound_(cloth),
+      unit_(mean_stiffness(cloth.springs)),
+      masses_(masses)
 {
     for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
         if (cloth.springs.family[s] == SpringFamily::structural) straight_.push_back(s);
     }
     for (const Parameter& parameter : parameters_) {
-        families_.push_back(families_of(cloth, parameter.kind->element));
+        families_.push_back(families_of_parameter(cloth, parameter.kind->element, regions));
         neighbours_.push_back(neighbours_of(cloth, parameter.kind->element));
-        const std::size_t count = element_count(cloth, parameter.kind->element);
-        std::vector<double>& bounds = bounds_.emplace_back(count);
-        lowest_.emplace_back(count, -HUGE_VAL);
-        for (std::size_t e = 0; e < count; ++e) {
-            const double mass = lightest(cloth, particles_of(cloth, parameter.kind->element, e));
-            bounds[e] = std::log(largest(parameter, dt) * mass);
-        }
+        std::vector<double>& bounds = bounds_.emplace_back(largest_values(cloth, parameter, dt));
+        for (double& bound : bounds) bound = std::log(bound);
+        lowest_.emplace_back(bounds.size(), -HUGE_VAL);
     }
     if (!masses) return;
     families_.emplace_back();
@@ -132,12 +163,20 @@ LogParameters::LogParameters(const Cloth& cloth, double dt, bool masses)
     }
 }
 
+// What may be negative has no logarithm. Masses come last and have one.
+bool LogParameters::is_logarithm(std::size_t parameter) const
+{
+    return parameter >= parameters_.size() || parameters_[parameter].kind->lower_bound >= 0;
+}
+
 TrainState LogParameters::start_from(const Cloth& cloth) const
 {
     TrainState state;
     state.parameters = parameters_of(cloth);
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
-        for (double& value : state.parameters[k]) value = value > 0 ? std::log(value) : kLogOfZero;
+        for (double& value : state.parameters[k]) {
+            value = !is_logarithm(k) ? value / unit_ : value > 0 ? std::log(value) : kLogOfZero;
+        }
         cut_off(k, state.parameters[k]);
         state.mean.emplace_back(bounds_[k].size());
         state.level_mean.emplace_back(families_[k].size());
@@ -148,8 +187,9 @@ TrainState LogParameters::start_from(const Cloth& cloth) const
         state.mean.emplace_back(logs.size());
         state.level_mean.emplace_back();
     }
+    hold_couplings(state.parameters);
     state.average = state.parameters;
-    state.best = exponentials(state.parameters);
+    state.best = values(state.parameters);
     state.square = state.mean;
     state.level_square = state.level_mean;
     return state;
@@ -183,7 +223,9 @@ bool LogParameters::deviates(std::size_t parameter, const DescentOptions& option
         return options.deviate;
     }
     const Parameter& which = parameters_[parameter];
-    return which.kind->element == Element::spring && !which.is_damping();
+    const Element element = which.kind->element;
+    const bool in_plane = element != Element::bend && element != Element::hinge;
+    return in_plane && !which.is_damping();
 }
 
 void LogParameters::descend(TrainState& state, ParameterValues gradient,
@@ -211,21 +253,48 @@ void LogParameters::descend(TrainState& state, ParameterValues gradient,
         cut_off(k, logs);
     }
     if (options.lean) follow_ties(state.parameters);
+    hold_couplings(state.parameters);
 }
 
-void LogParameters::cut_off(std::size_t parameter, std::vector<double>& logs) const
+void LogParameters::cut_off(std::size_t parameter, std::vector<double>& coordinates) const
 {
-    for (std::size_t e = 0; e < logs.size(); ++e) {
-        logs[e] = std::clamp(logs[e], lowest_[parameter][e], bounds_[parameter][e]);
+    for (std::size_t e = 0; e < coordinates.size(); ++e) {
+        coordinates[e] = std::clamp(coordinates[e], lowest_[parameter][e], bounds_[parameter][e]);
     }
 }
 
-ParameterValues exponentials(ParameterValues logs)
+// Beyond its bound a coupling would drift without any effect.
+void LogParameters::hold_couplings(ParameterValues& coordinates) const
 {
-    for (std::vector<double>& kind : logs) {
-        for (double& value : kind) value = value > kLogOfZero / 2 ? std::exp(value) : 0;
+    const ParameterValues held = values(coordinates);
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+        if (is_logarithm(k)) continue;
+        for (std::size_t e = 0; e < held[k].size(); ++e) coordinates[k][e] = held[k][e] / unit_;
     }
-    return logs;
+}
+
+ParameterValues LogParameters::values(ParameterValues coordinates) const
+{
+    for (std::size_t k = 0; k < coordinates.size(); ++k) {
+        for (double& value : coordinates[k]) {
+            if (!is_logarithm(k)) {
+                value *= unit_;
+            } else {
+                value = value > kLogOfZero / 2 ? std::exp(value) : 0;
+            }
+        }
+    }
+    coupling_bound_.apply(coordinates);
+    return coordinates;
+}
+
+void LogParameters::to_coordinates(ParameterValues& gradient, const ParameterValues& values) const
+{
+    for (std::size_t k = 0; k < gradient.size(); ++k) {
+        for (std::size_t e = 0; e < gradient[k].size(); ++e) {
+            gradient[k][e] *= is_logarithm(k) ? values[k][e] : unit_;
+        }
+    }
 }
 
 ParameterValues values_with_masses(const Cloth& cloth)
@@ -247,13 +316,6 @@ void set_values(Cloth& cloth, ParameterValues values)
         values.pop_back();
     }
     set_parameters(cloth, values);
-}
-
-void to_logarithms(ParameterValues& gradient, const ParameterValues& values)
-{
-    for (std::size_t k = 0; k < gradient.size(); ++k) {
-        for (std::size_t e = 0; e < gradient[k].size(); ++e) gradient[k][e] *= values[k][e];
-    }
 }
 
 double norm_of(const ParameterValues& gradient)

@@ -41,10 +41,9 @@ double energy_of_triangles(const Cloth& cloth, const State& state)
     double energy = 0;
     for (std::size_t t = 0; t < set.triangle_count(); ++t) {
         const auto [a, b, c] = set.corners[t];
-        energy += triangle_energy(shape_of_triangle<double>(cloth, set.corners[t]),
-                                  {set.shear_stiffness[t], set.area_stiffness[t], set.damping[t]},
-                                  state.position[b] - state.position[a],
-                                  state.position[c] - state.position[a]);
+        energy += triangle_energy(
+            shape_of_triangle<double>(cloth, set.corners[t]), material_of<double>(set, t),
+            state.position[b] - state.position[a], state.position[c] - state.position[a]);
     }
     return energy;
 }
@@ -57,6 +56,19 @@ double energy_of_hinges(const Cloth& cloth, const State& state)
         const Vec3d origin = state.position[a];
         energy += hinge_energy(cloth.hinges.stiffness[h], state.position[b] - origin,
                                state.position[c] - origin, state.position[d] - origin);
+    }
+    return energy;
+}
+
+double energy_of_couplings(const CouplingSet& set, const State& state)
+{
+    double energy = 0;
+    for (std::size_t i = 0; i < set.coupling_count(); ++i) {
+        const auto [a, b, c] = set.corners[i];
+        const auto [rest1, rest2] = set.rest_length[i];
+        energy +=
+            coupling_energy(state.position[b] - state.position[a],
+                            state.position[c] - state.position[a], rest1, rest2, set.stiffness[i]);
     }
     return energy;
 }
@@ -80,7 +92,7 @@ Energy energy_of(const Cloth& cloth, const Environment& environment, const State
     }
     energy.elastic += energy_of_springs(cloth.springs, state) +
                       energy_of_bends(cloth.bends, state) + energy_of_triangles(cloth, state) +
-                      energy_of_hinges(cloth, state);
+                      energy_of_hinges(cloth, state) + energy_of_couplings(cloth.couplings, state);
     if (cloth.rod) energy.elastic += RodForces(cloth).energy(state.position);
     return energy;
 }

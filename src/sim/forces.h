@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "physics/bend.h"
+#include "physics/coupling.h"
 #include "physics/external.h"
 #include "physics/hinge.h"
 #include "physics/spring.h"
@@ -36,6 +37,25 @@ HingeShape<Real> shape_of_hinge(const Cloth& cloth, const std::array<int, 4>& co
     const auto [a, b, c, d] = corners;
     return hinge_shape<Real>(shape_of_triangle<double>(cloth, {a, b, c}).area,
                              shape_of_triangle<double>(cloth, {b, a, d}).area);
+}
+
+// True for triangles with fibres.
+inline bool is_woven(const TriangleSet& triangles)
+{
+    return !triangles.warp_stiffness.empty() || !triangles.weft_stiffness.empty();
+}
+
+// The material of a triangle; fibres that it does not have count as zero.
+template <class Real>
+WovenMaterial<Real> material_of(const TriangleSet& set, std::size_t triangle)
+{
+    const auto fibre = [&](const std::vector<double>& values) {
+        return Real(values.empty() ? 0.0 : values[triangle]);
+    };
+    return {{Real(set.shear_stiffness[triangle]), Real(set.area_stiffness[triangle]),
+             Real(set.damping[triangle])},
+            fibre(set.warp_stiffness),
+            fibre(set.weft_stiffness)};
 }
 
 // True for springs with more than one stiffness and a dashpot along themselves.
@@ -72,12 +92,17 @@ struct ForceTable {
     struct Triangle {
         std::array<int, 3> corners;
         TriangleShape<Real> shape;
-        TriangleMaterial<Real> material;
+        WovenMaterial<Real> material;  // fibres of zero stiffness where the cloth has none
     };
     struct Hinge {
         std::array<int, 4> corners;
         HingeShape<Real> shape;
         HingeMaterial<Real> material;
+    };
+    struct Coupling {
+        std::array<int, 3> corners;
+        std::array<Real, 2> rest_length;
+        Real stiffness;
     };
 
     std::vector<std::array<int, 2>> ends;
@@ -90,6 +115,7 @@ struct ForceTable {
     std::vector<Triangle> triangles;
     TriangleDamping damping_kind;
     std::vector<Hinge> hinges;
+    std::vector<Coupling> couplings;
     std::optional<RodForces> rod;
     std::vector<Real> inverse_mass;
     Vec3<Real> gravity, wind;
@@ -118,18 +144,22 @@ struct ForceTable {
             bends.push_back({cloth.bends.particles[i], Real(cloth.bends.stiffness[i]),
                              Real(cloth.bends.damping[i])});
         }
-        const TriangleSet& t = cloth.triangles;
-        for (std::size_t i = 0; i < t.triangle_count(); ++i) {
-            triangles.push_back(
-                {t.corners[i],
-                 shape_of_triangle<Real>(cloth, t.corners[i]),
-                 {Real(t.shear_stiffness[i]), Real(t.area_stiffness[i]), Real(t.damping[i])}});
+        for (std::size_t i = 0; i < cloth.triangles.triangle_count(); ++i) {
+            const std::array<int, 3>& corners = cloth.triangles.corners[i];
+            triangles.push_back({corners, shape_of_triangle<Real>(cloth, corners),
+                                 material_of<Real>(cloth.triangles, i)});
         }
         const HingeSet& h = cloth.hinges;
         for (std::size_t i = 0; i < h.hinge_count(); ++i) {
             hinges.push_back({h.corners[i],
                               shape_of_hinge<Real>(cloth, h.corners[i]),
                               {Real(h.stiffness[i]), Real(h.damping[i])}});
+        }
+        const CouplingSet& c = cloth.couplings;
+        for (std::size_t i = 0; i < c.coupling_count(); ++i) {
+            couplings.push_back({c.corners[i],
+                                 {Real(c.rest_length[i][0]), Real(c.rest_length[i][1])},
+                                 Real(c.stiffness[i])});
         }
         if (cloth.rod) rod.emplace(cloth);
     }
@@ -141,12 +171,25 @@ struct ForceTable {
         drag = Real(environment.drag);
     }
 
-    // A learned parameter of an element, by the slot of its formula (physics/spring.h, bend.h).
+    // A learned parameter of an element, by the slot of its formula (physics/).
     Real& parameter(const Parameter& which, std::size_t element)
     {
         const std::size_t slot = which.slot;
-        if (which.kind->element == Element::bend) {
-            return slot == 0 ? bends[element].stiffness : bends[element].damping;
+        switch (which.kind->element) {
+            case Element::spring:
+                break;
+            case Element::bend:
+                return slot == 0 ? bends[element].stiffness : bends[element].damping;
+            case Element::triangle: {
+                WovenMaterial<Real>& m = triangles[element].material;
+                return *std::array{&m.shear, &m.area, &m.damping, &m.warp, &m.weft}[slot];
+            }
+            case Element::hinge: {
+                HingeMaterial<Real>& m = hinges[element].material;
+                return slot == 0 ? m.stiffness : m.damping;
+            }
+            case Element::coupling:
+                return couplings[element].stiffness;
         }
         if (slot == 0) return stiffness[element];
         if (slot == 1) return damping[element];
@@ -230,6 +273,21 @@ void add_hinge_forces(const ForceTable<Real>& table, const std::vector<Vec3<Real
     }
 }
 
+// Adds the forces [N] of the couplings of one state to `force`.
+template <class Real>
+void add_coupling_forces(const ForceTable<Real>& table, const std::vector<Vec3<Real>>& position,
+                         std::vector<Vec3<Real>>& force)
+{
+    for (const auto& [corners, rest, stiffness] : table.couplings) {
+        const auto [a, b, c] = corners;
+        const CouplingForce<Real> f = coupling_force(
+            position[b] - position[a], position[c] - position[a], rest[0], rest[1], stiffness);
+        force[a] -= f.on1 + f.on2;
+        force[b] += f.on1;
+        force[c] += f.on2;
+    }
+}
+
 // Adds the forces [N] of all elements of one state to `force`.
 template <class Real>
 void add_element_forces(const ForceTable<Real>& table, const std::vector<Vec3<Real>>& position,
@@ -246,6 +304,7 @@ void add_element_forces(const ForceTable<Real>& table, const std::vector<Vec3<Re
             break;
     }
     add_hinge_forces(table, position, velocity, force);
+    add_coupling_forces(table, position, force);
     if (table.rod) table.rod->add(position, velocity, force);
 }
 

@@ -53,6 +53,21 @@ void add_bend_product(const Cloth& cloth, const std::vector<double>& weight, con
     }
 }
 
+// Adds A x, where A bounds the couplings in every shape: their strength on both of their edges, in
+// all directions (see stability.h).
+void add_coupling_bound(const Cloth& cloth, const Displacements& x, Displacements& product)
+{
+    const CouplingSet& set = cloth.couplings;
+    for (std::size_t i = 0; i < set.coupling_count(); ++i) {
+        const auto [apex, b, c] = set.corners[i];
+        for (const int end : {b, c}) {
+            const Vec3d f = std::abs(set.stiffness[i]) * (x[end] - x[apex]);
+            product[end] += f;
+            product[apex] -= f;
+        }
+    }
+}
+
 // Adds A x of the rod of a cloth, if it has one. The particles of its clamps are held.
 void add_rod_product(const Cloth& cloth, double Rod::*weight, const Displacements& x,
                      Displacements& product)
@@ -93,11 +108,12 @@ double largest_length(const Displacements& x)
     return std::sqrt(square);
 }
 
-// The triangles and hinges of the flat sheet at rest, seen through their forces.
+// The triangles and hinges of the flat sheet at rest, and its couplings if these are wanted, seen
+// through their forces.
 class FlatElements {
   public:
-    explicit FlatElements(const Cloth& cloth)
-        : table_(without_grid_elements(cloth), {}),
+    FlatElements(const Cloth& cloth, bool with_couplings)
+        : table_(only_these_elements(cloth, with_couplings), {}),
           // A hundred-thousandth of a cell: the forces are straight there to 1e-10, and still
           // 1e11 times their rounding.
           reach_(1e-5 * std::sqrt(cloth.sheet.length * cloth.sheet.width /
@@ -107,12 +123,13 @@ class FlatElements {
         for (const SheetPoint& p : cloth.rest) position_.push_back({p.u, p.v, 0});
     }
 
-    bool empty() const { return table_.triangles.empty() && table_.hinges.empty(); }
+    // Springs and couplings of a flat sheet act in its plane.
+    bool in_plane() const { return table_.triangles.empty() && table_.hinges.empty(); }
 
     // Adds K x times a factor, by a central difference of the forces along x.
     void add_stiffness_product(double factor, const Displacements& x, Displacements& product) const
     {
-        if (empty()) return;
+        if (in_plane() && table_.couplings.empty()) return;
         const double step = reach_ / std::max(largest_length(x), 1e-300);
         Displacements up = position_, down = position_, force(x.size());
         for (std::size_t p = 0; p < x.size(); ++p) {
@@ -128,17 +145,18 @@ class FlatElements {
     // Adds C x times a factor: at rest the forces are linear in the velocities.
     void add_damping_product(double factor, const Displacements& x, Displacements& product) const
     {
-        if (empty()) return;
+        if (in_plane()) return;  // couplings have no damping
         Displacements force(x.size());
         add_element_forces(table_, position_, x, force);
         for (std::size_t p = 0; p < x.size(); ++p) product[p] -= factor * force[p];
     }
 
   private:
-    static Cloth without_grid_elements(Cloth cloth)
+    static Cloth only_these_elements(Cloth cloth, bool with_couplings)
     {
         cloth.springs = {};
         cloth.bends = {};
+        if (!with_couplings) cloth.couplings = {};
         cloth.rod.reset();
         return cloth;
     }
@@ -189,7 +207,8 @@ double dot(const Displacements& a, const Displacements& b)
     return sum;
 }
 
-// Springs of a flat sheet act in its plane, so without other elements all of it stays there. Of
+// Springs and couplings of a flat sheet act in its plane, so without other elements all of it stays
+// there. Of
 // isotropic dashpots and of bends, which act alike in all directions, the plane feels no less than
 // the direction across it.
 Displacements random_field(std::size_t count, bool in_plane)
@@ -252,18 +271,17 @@ double damping_growth(TriangleDamping kind)
 
 ClothSpectrum flat_spectrum(const Cloth& cloth)
 {
-    const FlatElements elements(cloth);
-    const bool springs_only = elements.empty();
+    const FlatElements elements(cloth, true);
     const std::vector<double> stiffness = largest_stiffness(cloth);
     const double w2 = largest_eigenvalue(
-        cloth, springs_only, [&](const Displacements& x, Displacements& product) {
+        cloth, elements.in_plane(), [&](const Displacements& x, Displacements& product) {
             add_spring_product(cloth, stiffness, x, product);
             add_bend_product(cloth, cloth.bends.stiffness, x, product);
             add_rod_product(cloth, &Rod::bending, x, product);
             elements.add_stiffness_product(1, x, product);
         });
     const double c = largest_eigenvalue(
-        cloth, springs_only, [&](const Displacements& x, Displacements& product) {
+        cloth, elements.in_plane(), [&](const Displacements& x, Displacements& product) {
             add_spring_product(cloth, cloth.springs.damping, x, product);
             add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
             add_bend_product(cloth, cloth.bends.damping, x, product);
@@ -275,18 +293,18 @@ ClothSpectrum flat_spectrum(const Cloth& cloth)
 
 ClothSpectrum worst_spectrum(const Cloth& cloth)
 {
-    const FlatElements elements(cloth);
-    const bool springs_only = elements.empty();
+    const FlatElements elements(cloth, false);
     const std::vector<double> stiffness = largest_stiffness(cloth);
     const double w2 = largest_eigenvalue(
-        cloth, springs_only, [&](const Displacements& x, Displacements& product) {
+        cloth, elements.in_plane(), [&](const Displacements& x, Displacements& product) {
             add_isotropic_product(cloth, stiffness, x, product);
+            add_coupling_bound(cloth, x, product);
             add_bend_product(cloth, cloth.bends.stiffness, x, product);
             add_rod_product(cloth, &Rod::bending, x, product);
             elements.add_stiffness_product(kStiffnessGrowth, x, product);
         });
     const double c = largest_eigenvalue(
-        cloth, springs_only, [&](const Displacements& x, Displacements& product) {
+        cloth, elements.in_plane(), [&](const Displacements& x, Displacements& product) {
             add_isotropic_product(cloth, cloth.springs.damping, x, product);
             add_isotropic_product(cloth, cloth.springs.isotropic_damping, x, product);
             add_bend_product(cloth, cloth.bends.damping, x, product);

@@ -21,6 +21,11 @@ ClothSpectrum flat_spectrum(const Cloth& cloth);
 // in all directions, with their largest stiffness and all of their damping. Bends are linear and
 // count as they are.
 //
+// A coupling c of edges with directions u1, u2 and stretches s1, s2 resists with
+// c (u1 u2^T + u2 u1^T) in terms of the two edges, which is at most |c| along each, and with
+// c s2/l1 across the first edge and c s1/l2 across the second. So it is at most |c| on either edge
+// in all directions, as long as no edge is stretched by more than the length of the other.
+//
 // Triangles and hinges have no such bound, since they stiffen where they are stretched. Theirs are
 // the eigenvalues of the flat sheet times factors that were measured (scripts/bench margin).
 ClothSpectrum worst_spectrum(const Cloth& cloth);

@@ -8,19 +8,6 @@
 
 namespace springtime {
 
-void check_tape_cloth(const Cloth& cloth)
-{
-    const std::size_t triangles = cloth.triangles.triangle_count();
-    const std::size_t hinges = cloth.hinges.hinge_count();
-    if (triangles > 0 || hinges > 0) {
-        throw Error(
-            "cloth: {} triangles and {} hinges, but gradients are for springs and bends alone; "
-            "learn "
-            "a grid of springs from the motion of this cloth",
-            triangles, hinges);
-    }
-}
-
 int stretch_length(int steps, std::size_t state_bytes, std::size_t memory)
 {
     const int all = std::max(steps, 1);

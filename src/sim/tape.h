@@ -61,8 +61,6 @@ std::unique_ptr<Tape<double>> make_reference_tape(const Cloth& cloth,
                                                   const SimulationOptions& options,
                                                   const TapeOptions& tape = {});
 
-// Throws Error unless the cloth consists of springs and bends alone: nothing else can be learned.
-void check_tape_cloth(const Cloth& cloth);
 // Throws Error for options with contact, which no tape knows the way back through.
 void check_tape_options(const SimulationOptions& options);
 

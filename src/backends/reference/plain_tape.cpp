@@ -14,12 +14,19 @@ class PlainTape : public StretchTape<double> {
         : StretchTape(cloth.particle_count(), 1, options, tape),
           table_(cloth, options.environment),
           dt_(options.dt),
+          position_(cloth.particle_count()),
+          velocity_(cloth.particle_count()),
           force_(cloth.particle_count()),
-          parameters_(learned_parameters(cloth)),
-          gradient_(kSlotsBesideRanges + cloth.springs.ranges.size(),
-                    std::vector<double>(cloth.springs.spring_count())),
-          bend_gradient_(kBendSlots, std::vector<double>(cloth.bends.bend_count()))
+          parameters_(learned_parameters(cloth))
     {
+        const auto make_sums = [&](Element element, std::size_t slots) {
+            sums_of(element).assign(slots, std::vector<double>(element_count(cloth, element)));
+        };
+        make_sums(Element::spring, kSlotsBesideRanges + cloth.springs.ranges.size());
+        make_sums(Element::bend, kBendSlots);
+        make_sums(Element::triangle, kWovenSlots);
+        make_sums(Element::hinge, kHingeSlots);
+        make_sums(Element::coupling, kCouplingSlots);
     }
 
     void set_parameters(const ParameterValues& values) override
@@ -43,8 +50,7 @@ class PlainTape : public StretchTape<double> {
             gradient.back()[p] += mass_gradient_[p];
         }
         for (std::size_t k = 0; k < parameters_.size(); ++k) {
-            const bool bend = parameters_[k].kind->element == Element::bend;
-            const ParameterValues& sums = bend ? bend_gradient_ : gradient_;
+            const ParameterValues& sums = sums_[std::size_t(parameters_[k].kind->element)];
             for (std::size_t e = 0; e < gradient[k].size(); ++e) {
                 gradient[k][e] += sums[parameters_[k].slot][e];
             }
@@ -112,8 +118,9 @@ class PlainTape : public StretchTape<double> {
     void clear_gradient() override
     {
         std::fill(mass_gradient_.begin(), mass_gradient_.end(), 0.0);
-        for (auto& kind : gradient_) std::fill(kind.begin(), kind.end(), 0.0);
-        for (auto& kind : bend_gradient_) std::fill(kind.begin(), kind.end(), 0.0);
+        for (ParameterValues& slots : sums_) {
+            for (auto& slot : slots) std::fill(slot.begin(), slot.end(), 0.0);
+        }
     }
 
   private:
@@ -126,72 +133,77 @@ class PlainTape : public StretchTape<double> {
         for (int axis = 0; axis < 3; ++axis) array[3 * p + axis] = value[axis];
     }
 
-    void add_forces(const double* position, const double* velocity)
+    void read(const double* position, const double* velocity)
     {
-        std::fill(force_.begin(), force_.end(), Vec3d{});
-        for (std::size_t s = 0; s < table_.ends.size(); ++s) {
-            const auto [a, b] = table_.ends[s];
-            const Vec3d f = table_.force_of_spring(s, at(position, b) - at(position, a),
-                                                   at(velocity, b) - at(velocity, a));
-            force_[a] += f;
-            force_[b] -= f;
-        }
-        for (const auto& [particles, stiffness, damping] : table_.bends) {
-            const Vec3d f = bend_force(difference_at(position, particles),
-                                       difference_at(velocity, particles), stiffness, damping);
-            force_[particles[0]] += f;
-            force_[particles[1]] -= 2.0 * f;
-            force_[particles[2]] += f;
+        for (std::size_t p = 0; p < particle_count(); ++p) {
+            position_[p] = at(position, p);
+            velocity_[p] = at(velocity, p);
         }
     }
 
-    static Vec3d difference_at(const double* array, const std::array<int, 3>& particles)
+    void add_forces(const double* position, const double* velocity)
     {
-        const auto [a, m, b] = particles;
-        return second_difference(at(array, a), at(array, m), at(array, b));
+        read(position, velocity);
+        std::fill(force_.begin(), force_.end(), Vec3d{});
+        add_element_forces(table_, position_, velocity_, force_);
     }
+
     static void add(double* array, std::size_t p, const Vec3d& value)
     {
         put(array, p, at(array, p) + value);
     }
 
-    // From the adjoints of the forces, in force_, to those of states and parameters.
-    void element_adjoints(const double* position, const double* velocity)
+    // Vectors seen from the first corner of an element.
+    template <std::size_t N>
+    static std::array<Vec3d, N - 1> from_first(const std::vector<Vec3d>& all,
+                                               const std::array<int, N>& corners)
     {
-        spring_adjoints(position, velocity);
-        bend_adjoints(position, velocity);
+        std::array<Vec3d, N - 1> to;
+        for (std::size_t i = 1; i < N; ++i) to[i - 1] = all[corners[i]] - all[corners[0]];
+        return to;
     }
-
-    void bend_adjoints(const double* position, const double* velocity)
+    // Adds values to all corners but the first, which takes minus their sum.
+    template <std::size_t N>
+    static void add_balanced(double* array, const std::array<int, N>& corners,
+                             const std::array<Vec3d, N - 1>& values)
     {
-        for (std::size_t i = 0; i < table_.bends.size(); ++i) {
-            const auto& [particles, stiffness, damping] = table_.bends[i];
-            const auto [a, m, b] = particles;
-            const auto back = bend_adjoint(difference_at(position, particles),
-                                           difference_at(velocity, particles), stiffness, damping,
-                                           second_difference(force_[a], force_[m], force_[b]));
-            for (const auto& [particle, weight] : {std::pair{a, 1.0}, {m, -2.0}, {b, 1.0}}) {
-                add(adjoint_of_position(), particle, weight * back.e);
-                add(adjoint_of_velocity(), particle, weight * back.rate);
-            }
-            bend_gradient_[0][i] += back.stiffness;
-            bend_gradient_[1][i] += back.damping;
+        for (std::size_t i = 1; i < N; ++i) {
+            add(array, corners[i], values[i - 1]);
+            add(array, corners[0], -values[i - 1]);
         }
     }
 
-    void spring_adjoints(const double* position, const double* velocity)
+    ParameterValues& sums_of(Element element) { return sums_[std::size_t(element)]; }
+    void add_sum(Element element, int slot, std::size_t index, double value)
+    {
+        sums_of(element)[slot][index] += value;
+    }
+
+    // From the adjoints of the forces, in force_, to those of states and parameters.
+    void element_adjoints(const double* position, const double* velocity)
+    {
+        read(position, velocity);
+        spring_adjoints();
+        bend_adjoints();
+        if (table_.damping_kind == TriangleDamping::strain) {
+            triangle_adjoints<DampsStrain>();
+        } else {
+            triangle_adjoints<DampsDeformation>();
+        }
+        hinge_adjoints();
+        coupling_adjoints();
+    }
+
+    void spring_adjoints()
     {
         for (std::size_t s = 0; s < table_.ends.size(); ++s) {
             const auto [a, b] = table_.ends[s];
-            const auto back =
-                adjoint_of_spring(s, at(position, b) - at(position, a),
-                                  at(velocity, b) - at(velocity, a), force_[a] - force_[b]);
-            add(adjoint_of_position(), a, -back.d);
-            add(adjoint_of_position(), b, back.d);
-            add(adjoint_of_velocity(), a, -back.v);
-            add(adjoint_of_velocity(), b, back.v);
-            gradient_[0][s] += back.stiffness;
-            gradient_[1][s] += back.damping;
+            const auto back = adjoint_of_spring(s, position_[b] - position_[a],
+                                                velocity_[b] - velocity_[a], force_[a] - force_[b]);
+            add_balanced<2>(adjoint_of_position(), table_.ends[s], {back.d});
+            add_balanced<2>(adjoint_of_velocity(), table_.ends[s], {back.v});
+            add_sum(Element::spring, 0, s, back.stiffness);
+            add_sum(Element::spring, 1, s, back.damping);
         }
     }
 
@@ -202,16 +214,79 @@ class PlainTape : public StretchTape<double> {
         const double rest = table_.rest_length[s], k = table_.stiffness[s], b = table_.damping[s];
         if (table_.plain) return spring_adjoint(d, v, rest, k, b, force);
         return spring_adjoint(d, v, rest, k, b, table_.law(s), force, [&](int j, double value) {
-            gradient_[kFirstRangeSlot + j][s] += value;
+            add_sum(Element::spring, kFirstRangeSlot + j, s, value);
         });
+    }
+
+    void bend_adjoints()
+    {
+        for (std::size_t i = 0; i < table_.bends.size(); ++i) {
+            const auto& [particles, stiffness, damping] = table_.bends[i];
+            const auto [a, m, b] = particles;
+            const auto difference = [&](const std::vector<Vec3d>& all) {
+                return second_difference(all[a], all[m], all[b]);
+            };
+            const auto back = bend_adjoint(difference(position_), difference(velocity_), stiffness,
+                                           damping, difference(force_));
+            for (const auto& [particle, weight] : {std::pair{a, 1.0}, {m, -2.0}, {b, 1.0}}) {
+                add(adjoint_of_position(), particle, weight * back.e);
+                add(adjoint_of_velocity(), particle, weight * back.rate);
+            }
+            add_sum(Element::bend, 0, i, back.stiffness);
+            add_sum(Element::bend, 1, i, back.damping);
+        }
+    }
+
+    template <class Damping>
+    void triangle_adjoints()
+    {
+        for (std::size_t i = 0; i < table_.triangles.size(); ++i) {
+            const auto& [corners, shape, material] = table_.triangles[i];
+            const auto x = from_first(position_, corners), v = from_first(velocity_, corners),
+                       s = from_first(force_, corners);
+            const auto back =
+                triangle_adjoint<Damping>(shape, material, x[0], x[1], v[0], v[1], s[0], s[1]);
+            add_balanced<3>(adjoint_of_position(), corners, {back.edge1, back.edge2});
+            add_balanced<3>(adjoint_of_velocity(), corners, {back.rate1, back.rate2});
+            for (int slot = 0; slot < kWovenSlots; ++slot) {
+                add_sum(Element::triangle, slot, i, back.parameters[slot]);
+            }
+        }
+    }
+
+    void hinge_adjoints()
+    {
+        for (std::size_t i = 0; i < table_.hinges.size(); ++i) {
+            const auto& [corners, shape, material] = table_.hinges[i];
+            const auto x = from_first(position_, corners), v = from_first(velocity_, corners),
+                       s = from_first(force_, corners);
+            const auto back = hinge_adjoint(shape, material, x[0], x[1], x[2], v[0], v[1], v[2],
+                                            s[0], s[1], s[2]);
+            add_balanced<4>(adjoint_of_position(), corners, {back.edge, back.side2, back.side3});
+            add_balanced<4>(adjoint_of_velocity(), corners,
+                            {back.edge_rate, back.rate2, back.rate3});
+            for (int slot = 0; slot < kHingeSlots; ++slot) {
+                add_sum(Element::hinge, slot, i, back.parameters[slot]);
+            }
+        }
+    }
+
+    void coupling_adjoints()
+    {
+        for (std::size_t i = 0; i < table_.couplings.size(); ++i) {
+            const auto& [corners, rest, stiffness] = table_.couplings[i];
+            const auto x = from_first(position_, corners), s = from_first(force_, corners);
+            const auto back = coupling_adjoint(x[0], x[1], rest[0], rest[1], stiffness, s[0], s[1]);
+            add_balanced<3>(adjoint_of_position(), corners, {back.d1, back.d2});
+            add_sum(Element::coupling, 0, i, back.stiffness);
+        }
     }
 
     ForceTable<double> table_;
     double dt_;
-    std::vector<Vec3d> force_;
+    std::vector<Vec3d> position_, velocity_, force_;  // of the state at hand
     std::vector<Parameter> parameters_;
-    ParameterValues gradient_;           // [slot][spring]
-    ParameterValues bend_gradient_;      // [slot][bend]
+    std::array<ParameterValues, kElements.size()> sums_;  // by type of element: [slot][element]
     std::vector<double> mass_gradient_;  // by particle; empty unless masses are learned
 };
 
@@ -220,7 +295,6 @@ class PlainTape : public StretchTape<double> {
 std::unique_ptr<Tape<double>> make_plain_tape(const Cloth& cloth, const SimulationOptions& options,
                                               const TapeOptions& tape)
 {
-    check_tape_cloth(cloth);
     check_tape_options(options);
     return std::make_unique<PlainTape>(cloth, options, tape);
 }

@@ -60,7 +60,8 @@ bool all_placed(std::size_t count, PlaceOf place_of)
 
 bool GridStepper::fits(const Cloth& cloth)
 {
-    if (!cloth.grid || cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0) {
+    if (!cloth.grid || cloth.triangles.triangle_count() > 0 || cloth.hinges.hinge_count() > 0 ||
+        cloth.couplings.coupling_count() > 0) {
         return false;
     }
     return all_placed(cloth.springs.spring_count(),

@@ -464,6 +464,7 @@ KernelSet kernel_set()
             lane_step_adjoint,
             lane_acceleration_adjoint,
             lane_element_forces,
+            lane_element_adjoints,
             grid_step,
             mesh_step,
             meet_obstacles};

@@ -43,23 +43,31 @@ struct SweepCloth {
     bool zeros_stay;
 };
 
-// A triangle and a hinge with their material; corners are as in TriangleSet and HingeSet.
+// Other elements; corners are as in TriangleSet, HingeSet and CouplingSet. The numbers of a
+// material come in the order of the adjoint of its formula.
 struct SweepTriangle {
     int corners[3];
     float rest_area, inverse[2][2];
-    float shear, area, damping;
+    float material[5];  // shear, area, damping; warp and weft, zero where it is not woven
 };
 struct SweepHinge {
     int corners[4];
     float least_square[2];
-    float stiffness, damping;
+    float material[2];  // stiffness, damping
+};
+struct SweepCoupling {
+    int corners[3];
+    float rest_length[2];
+    float material[1];  // stiffness
 };
 // In an order that keeps the particles of one element close to those of the next.
 struct SweepElements {
-    int triangle_count, hinge_count;
+    int triangle_count, hinge_count, coupling_count;
     const SweepTriangle* triangles;
     const SweepHinge* hinges;
+    const SweepCoupling* couplings;
     bool damps_strain;  // the damping of the triangles; otherwise it damps all deformation
+    bool woven;         // triangles have fibres
 };
 
 struct Air {
@@ -85,7 +93,9 @@ struct LaneAdjoint {
     // first two, or all of them where springs have a law.
     float* parameters;
     float* bend_parameters;  // [bend][slot][lane] likewise, with the slots of physics/bend.h
-    float* masses;           // [particle][lane] likewise; null where they are not learned
+    // The same for other elements.
+    float *triangle_parameters, *hinge_parameters, *coupling_parameters;
+    float* masses;  // [particle][lane] likewise; null where they are not learned
 };
 
 // Where grid springs and bends lead, seen from their first end. Along the last two there are bends
@@ -172,10 +182,10 @@ struct MeshArrays {
     const float *mobility, *inverse_mass;
     int triangle_groups, hinge_groups;
     const int *triangle_corners, *hinge_corners;  // [group][corner][lane]
-    // [group][number][lane]: rest area, inverse by rows, shear, area, damping; for hinges least
-    // squares, stiffness, damping
+    // [group][number][lane]: rest area, inverse by rows, shear, area, damping, and warp and weft
+    // where it is woven; for hinges least squares, stiffness, damping
     const float *triangle_numbers, *hinge_numbers;
-    bool damps_strain;
+    bool damps_strain, woven;
 };
 
 struct KernelSet {
@@ -193,8 +203,11 @@ struct KernelSet {
     // The way back through lane_acceleration, given the adjoint of its result (zero for handles).
     void (*lane_acceleration_adjoint)(const SweepCloth&, const Air&, const LaneState&,
                                       const float* acceleration, const LaneAdjoint&);
-    // Adds the forces of triangles and hinges to `force`, [particle][xyz][lane].
+    // Adds the forces of triangles, hinges and couplings to `force`, [particle][xyz][lane].
     void (*lane_element_forces)(const SweepElements&, const LaneState&, float* force);
+    // Adds what their forces hand back, given the adjoint of all forces in LaneAdjoint::force. It
+    // completes lane_step_adjoint and lane_acceleration_adjoint.
+    void (*lane_element_adjoints)(const SweepElements&, const LaneState&, const LaneAdjoint&);
     void (*grid_step)(const Air&, const GridArrays&);
     void (*mesh_step)(const Air&, const MeshArrays&);
     // What the obstacles do to particles after a step.

@@ -1,3 +1,6 @@
+#include <array>
+
+#include "backends/simd/element_table.h"
 #include "backends/simd/simd.h"
 #include "backends/simd/sweep_table.h"
 #include "sim/forces.h"
@@ -16,20 +19,24 @@ class LaneTape : public StretchTape<float> {
           kernels_(kernels),
           air_(air_of(options.environment, options.dt)),
           table_(cloth),
+          elements_(cloth),
           force_(number_count(), 0),
-          slots_(has_law(cloth.springs) ? kSlotsBesideRanges + cloth.springs.ranges.size()
-                                        : kFirstRangeSlot),
-          bends_at_(slots_ * cloth.springs.spring_count()),
-          masses_at_(bends_at_ + kBendSlots * cloth.bends.bend_count()),
-          parameters_((masses_at_ + cloth.particle_count()) * kernels.width, 0),
-          gradient_(parameters_.size(), 0),
           zeros_stay_(tape.zeros_stay)
     {
+        for (const Element element : kElements) {
+            const auto i = std::size_t(element);
+            slots_[i] = slot_count(cloth, element);
+            first_[i] = masses_at_;
+            masses_at_ += slots_[i] * element_count(cloth, element);
+        }
+        parameters_.assign((masses_at_ + cloth.particle_count()) * kernels.width, 0);
+        gradient_.assign(parameters_.size(), 0);
     }
 
     void set_parameters(const ParameterValues& parameters) override
     {
         table_.set_parameters(parameters);
+        elements_.set_parameters(parameters);
         learns_masses_ = parameters.size() > table_.parameters().size();
     }
 
@@ -46,12 +53,14 @@ class LaneTape : public StretchTape<float> {
     void step(const float* position, const float* velocity, float* to_position,
               float* to_velocity) override
     {
+        add_element_forces({position, velocity});
         kernels_.lane_step(table_.view(), air_, {force_.data(), mobility()}, {position, velocity},
                            to_position, to_velocity);
     }
 
     void compute_acceleration(const float* position, const float* velocity, float* result) override
     {
+        add_element_forces({position, velocity});
         kernels_.lane_acceleration(table_.view(), air_, {force_.data(), mobility()},
                                    {position, velocity}, result);
     }
@@ -59,8 +68,10 @@ class LaneTape : public StretchTape<float> {
     void step_adjoint(const float* position, const float* velocity,
                       const float* to_velocity) override
     {
+        const LaneAdjoint back = adjoint();
         kernels_.lane_step_adjoint(view_back(), air_, mobility(), {position, velocity}, to_velocity,
-                                   adjoint());
+                                   back);
+        add_element_adjoints({position, velocity}, back);
         // Sums over many steps go to double: a float would lose the late, small ones.
         constexpr int kFlush = 128;
         if (++unflushed_ == kFlush) flush();
@@ -69,8 +80,10 @@ class LaneTape : public StretchTape<float> {
     void acceleration_adjoint(const float* position, const float* velocity,
                               const float* adjoint_of_acceleration) override
     {
+        const LaneAdjoint back = adjoint();
         kernels_.lane_acceleration_adjoint(view_back(), air_, {position, velocity},
-                                           adjoint_of_acceleration, adjoint());
+                                           adjoint_of_acceleration, back);
+        add_element_adjoints({position, velocity}, back);
     }
 
     void clear_gradient() override
@@ -85,12 +98,38 @@ class LaneTape : public StretchTape<float> {
     LaneAdjoint adjoint()
     {
         back_force_.resize(number_count());
+        const auto sums_of = [&](Element element) {
+            return parameters_.data() + first_[std::size_t(element)] * kernels_.width;
+        };
         return {adjoint_of_position(),
                 adjoint_of_velocity(),
                 back_force_.data(),
-                parameters_.data(),
-                parameters_.data() + bends_at_ * kernels_.width,
+                sums_of(Element::spring),
+                sums_of(Element::bend),
+                sums_of(Element::triangle),
+                sums_of(Element::hinge),
+                sums_of(Element::coupling),
                 learns_masses_ ? parameters_.data() + masses_at_ * kernels_.width : nullptr};
+    }
+
+    void add_element_forces(const LaneState& state)
+    {
+        if (elements_.empty()) return;
+        kernels_.lane_element_forces(elements_.view(), state, force_.data());
+    }
+    void add_element_adjoints(const LaneState& state, const LaneAdjoint& back)
+    {
+        if (elements_.empty()) return;
+        kernels_.lane_element_adjoints(elements_.view(), state, back);
+    }
+
+    // How many parameters the formula of an element has.
+    std::size_t slot_count(const Cloth& cloth, Element element) const
+    {
+        if (element == Element::bend) return kBendSlots;
+        if (element != Element::spring) return elements_.slot_count(element);
+        return has_law(cloth.springs) ? kSlotsBesideRanges + cloth.springs.ranges.size()
+                                      : kFirstRangeSlot;
     }
 
     SweepCloth view_back() const
@@ -120,11 +159,13 @@ class LaneTape : public StretchTape<float> {
         }
         for (std::size_t k = 0; k < count; ++k) {
             const Parameter& parameter = table_.parameters()[k];
-            const bool bend = parameter.kind->element == Element::bend;
-            const std::size_t first = bend ? bends_at_ : 0, slots = bend ? kBendSlots : slots_;
-            const std::vector<int>& order = table_.order(parameter.kind->element);
+            const Element element = parameter.kind->element;
+            const std::size_t first = first_[std::size_t(element)] + parameter.slot;
+            const std::size_t slots = slots_[std::size_t(element)];
+            const std::vector<int>& order =
+                is_swept(element) ? table_.order(element) : elements_.order(element);
             for (std::size_t i = 0; i < order.size(); ++i) {
-                gradient[k][order[i]] += sum_at(first + slots * i + parameter.slot, begin, end);
+                gradient[k][order[i]] += sum_at(first + slots * i, begin, end);
             }
         }
     }
@@ -139,12 +180,12 @@ class LaneTape : public StretchTape<float> {
     KernelSet kernels_;
     Air air_;
     SweepTable table_;
+    ElementTable elements_;
     AlignedVector<float> force_, back_force_;
-    std::size_t slots_;      // parameters of the formula of a spring
-    std::size_t bends_at_;   // parameters of all springs: those of bends follow
-    std::size_t masses_at_;  // then masses
-    // [spring in sweep order][slot][lane], then [bend in sweep order][slot][lane], then
-    // [particle][lane]
+    // By type of element: the parameters of its formula, and where those of all such elements begin
+    std::array<std::size_t, kElements.size()> slots_{}, first_{};
+    std::size_t masses_at_ = 0;  // after those of all elements
+    // [element in sweep order][slot][lane] for one type after the other, then [particle][lane]
     AlignedVector<float> parameters_;
     AlignedVector<double> gradient_;  // what was flushed, likewise
     bool zeros_stay_, learns_masses_ = false;
@@ -156,7 +197,6 @@ class LaneTape : public StretchTape<float> {
 std::unique_ptr<Tape<float>> make_simd_tape(const Cloth& cloth, const SimulationOptions& options,
                                             const TapeOptions& tape, const KernelSet& kernels)
 {
-    check_tape_cloth(cloth);
     check_tape_options(options);
     return std::make_unique<LaneTape>(cloth, options, tape, kernels);
 }

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <type_traits>
+
 #include "backends/simd/kernels.h"
 #include "backends/simd/pack.h"
+#include "physics/triangle.h"
 #include "springtime/vec3.h"
 
 // What the kernels of one instruction set share.
@@ -38,8 +41,38 @@ inline void store_lanes(float* array, int particle, const Vec& value)
     value.z.store(to + 2 * kWidth);
 }
 
+// Calls run<Damping, Material>() with what the triangles of a cloth are made of, so that it does
+// not pay for what it has not.
+template <class Run>
+void with_triangles(bool damps_strain, bool woven, const Run& run)
+{
+    using Plain = TriangleMaterial<Pack>;
+    using Woven = WovenMaterial<Pack>;
+    if (damps_strain) {
+        woven ? run.template operator()<DampsStrain, Woven>()
+              : run.template operator()<DampsStrain, Plain>();
+    } else {
+        woven ? run.template operator()<DampsDeformation, Woven>()
+              : run.template operator()<DampsDeformation, Plain>();
+    }
+}
+
+// The material whose numbers are those of TriangleMaterial, then those of WovenMaterial.
+template <class Material, class Number>
+Material triangle_material(Number number)
+{
+    const TriangleMaterial<Pack> plain{number(0), number(1), number(2)};
+    if constexpr (std::is_same_v<Material, WovenMaterial<Pack>>) {
+        return {plain, number(3), number(4)};
+    } else {
+        return plain;
+    }
+}
+
 // In element_kernels.cpp, grid_kernels.cpp and mesh_kernels.cpp.
 void lane_element_forces(const SweepElements& elements, const LaneState& from, float* force);
+void lane_element_adjoints(const SweepElements& elements, const LaneState& from,
+                           const LaneAdjoint& adjoint);
 void grid_step(const Air& air, const GridArrays& grid);
 void mesh_step(const Air& air, const MeshArrays& mesh);
 

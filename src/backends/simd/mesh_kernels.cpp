@@ -3,7 +3,6 @@
 #include "physics/euler.h"
 #include "physics/external.h"
 #include "physics/hinge.h"
-#include "physics/triangle.h"
 
 namespace springtime::SPRINGTIME_ISA {
 
@@ -98,16 +97,17 @@ struct Gathered {
     Vec velocity(int corner) const { return load_rows(state + 4, 8, particles(corner)); }
 };
 
-template <class Damping>
+template <class Damping, class Material>
 [[gnu::flatten]] void triangle_forces(const MeshArrays& mesh)
 {
+    constexpr long kNumbers = std::is_same_v<Material, WovenMaterial<Pack>> ? 10 : 8;
     for (int g = 0; g < mesh.triangle_groups; ++g) {
         const Gathered at{mesh.state, mesh.triangle_corners + 3L * kWidth * g};
-        const float* from = mesh.triangle_numbers + 8L * kWidth * g;
+        const float* from = mesh.triangle_numbers + kNumbers * kWidth * g;
         const auto number = [&](int i) { return Pack::load(from + kWidth * i); };
         const TriangleShape<Pack> shape{number(0),
                                         {{number(1), number(2)}, {number(3), number(4)}}};
-        const TriangleMaterial<Pack> material{number(5), number(6), number(7)};
+        const auto material = triangle_material<Material>([&](int i) { return number(5 + i); });
         const Vec x = at.position(0), v = at.velocity(0);
         const TriangleForce<Pack> f =
             triangle_force<Damping>(shape, material, at.position(1) - x, at.position(2) - x,
@@ -156,11 +156,9 @@ template <class Damping>
 
 void mesh_step(const Air& air, const MeshArrays& mesh)
 {
-    if (mesh.damps_strain) {
-        triangle_forces<DampsStrain>(mesh);
-    } else {
-        triangle_forces<DampsDeformation>(mesh);
-    }
+    with_triangles(mesh.damps_strain, mesh.woven, [&]<class Damping, class Material>() {
+        triangle_forces<Damping, Material>(mesh);
+    });
     hinge_forces(mesh);
     move_particles(AirPacks(air), mesh);
 }

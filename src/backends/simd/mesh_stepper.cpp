@@ -7,13 +7,14 @@
 #include "backends/simd/element_table.h"
 #include "backends/simd/sweep_table.h"
 #include "core/assert.h"
+#include "sim/forces.h"
 
 namespace springtime {
 
 bool MeshStepper::fits(const Cloth& cloth)
 {
     return cloth.springs.spring_count() == 0 && cloth.bends.bend_count() == 0 &&
-           cloth.triangles.triangle_count() > 0;
+           cloth.couplings.coupling_count() == 0 && cloth.triangles.triangle_count() > 0;
 }
 
 // Lane l of group g holds element l * count + g: elements that share a particle lie in one lane,
@@ -47,16 +48,34 @@ MeshStepper::MeshStepper(const Cloth& cloth, const SimulationOptions& options,
                          const KernelSet& kernels)
     : SingleStepper(cloth, options, kernels),
       particle_count_(cloth.particle_count()),
-      damps_strain_(cloth.triangles.damping_kind == TriangleDamping::strain)
+      damps_strain_(cloth.triangles.damping_kind == TriangleDamping::strain),
+      woven_(is_woven(cloth.triangles))
 {
     SPRINGTIME_ASSERT(fits(cloth));
     const ElementTable table(cloth);
-    triangles_ = grouped(table.triangles(), [](const SweepTriangle& t) {
-        return std::array{t.rest_area,     t.inverse[0][0], t.inverse[0][1], t.inverse[1][0],
-                          t.inverse[1][1], t.shear,         t.area,          t.damping};
-    });
+    const auto plain_numbers = [](const SweepTriangle& t) {
+        const auto& [shear, area, damping, warp, weft] = t.material;
+        return std::array{
+            t.rest_area, t.inverse[0][0], t.inverse[0][1], t.inverse[1][0], t.inverse[1][1], shear,
+            area,        damping};
+    };
+    const auto woven_numbers = [](const SweepTriangle& t) {
+        const auto& [shear, area, damping, warp, weft] = t.material;
+        return std::array{t.rest_area,
+                          t.inverse[0][0],
+                          t.inverse[0][1],
+                          t.inverse[1][0],
+                          t.inverse[1][1],
+                          shear,
+                          area,
+                          damping,
+                          warp,
+                          weft};
+    };
+    triangles_ = woven_ ? grouped(table.triangles(), woven_numbers)
+                        : grouped(table.triangles(), plain_numbers);
     hinges_ = grouped(table.hinges(), [](const SweepHinge& h) {
-        return std::array{h.least_square[0], h.least_square[1], h.stiffness, h.damping};
+        return std::array{h.least_square[0], h.least_square[1], h.material[0], h.material[1]};
     });
     // A hinge without area is kept from dividing by zero by the least area that still counts.
     for (std::size_t i = 0; i < hinges_.numbers.size(); ++i) {
@@ -113,7 +132,8 @@ void MeshStepper::advance(int steps)
                           hinges_.corners.data(),
                           triangles_.numbers.data(),
                           hinges_.numbers.data(),
-                          damps_strain_};
+                          damps_strain_,
+                          woven_};
     for (int i = 0; i < steps; ++i) {
         kernels_.mesh_step(air_, mesh);
         finish_step();

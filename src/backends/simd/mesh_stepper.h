@@ -36,7 +36,7 @@ class MeshStepper : public SingleStepper {
 
     std::size_t particle_count_;
     Groups triangles_, hinges_;
-    bool damps_strain_;
+    bool damps_strain_, woven_;
     AlignedVector<float> state_;  // [particle][position, 0, velocity, 0]
     AlignedVector<float> force_, mobility_, inverse_mass_;
     std::vector<int> index_;                             // of every particle in state_

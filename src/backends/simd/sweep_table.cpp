@@ -143,6 +143,7 @@ float& SweepTable::parameter(const Parameter& which, std::size_t place)
 void SweepTable::set_parameters(const ParameterValues& values)
 {
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
+        if (!is_swept(parameters_[k].kind->element)) continue;
         const std::vector<int>& order = this->order(parameters_[k].kind->element);
         for (std::size_t i = 0; i < order.size(); ++i) {
             parameter(parameters_[k], i) = float(values[k][order[i]]);

@@ -33,7 +33,13 @@ class BendSpringSearch {
     std::vector<std::optional<int>> near_, far_;
 };
 
-// A cloth in the order the kernels sweep it.
+// Springs and bends are swept; other elements have a table of their own (element_table.h).
+constexpr bool is_swept(Element element)
+{
+    return element == Element::spring || element == Element::bend;
+}
+
+// The springs and bends of a cloth in the order the kernels sweep them.
 class SweepTable {
   public:
     explicit SweepTable(const Cloth& cloth);
@@ -61,7 +67,7 @@ class SweepTable {
     }
     // The learned parameters of the cloth, in the order of their values.
     const std::vector<Parameter>& parameters() const { return parameters_; }
-    // As Tape::set_parameters() takes them.
+    // As Tape::set_parameters() takes them; those of other elements are left alone.
     void set_parameters(const ParameterValues& values);
 
   private:
