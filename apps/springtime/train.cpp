@@ -1,7 +1,10 @@
 #include "train_options.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 
 #include "config.h"
 #include "progress.h"
