@@ -190,7 +190,13 @@ Cloth mesh_surrogate(const LearnOptions& options, const MotionHeader& header, co
     Cloth cloth;
     const MaterialField one = MaterialField::uniform(1);
     if (options.elements == LearnElements::triangles) {
-        cloth = make_mesh_cloth(header.sheet, mesh, {one, one, one, one, 1, options.damping_kind});
+        cloth = make_mesh_cloth(header.sheet, mesh,
+                                {.shear_stiffness = one,
+                                 .area_stiffness = one,
+                                 .damping = one,
+                                 .bending = one,
+                                 .bending_time = 1,
+                                 .damping_kind = options.damping_kind});
         if (options.orthotropic) {
             cloth.triangles.warp_stiffness.assign(cloth.triangles.triangle_count(), 1);
             cloth.triangles.weft_stiffness = cloth.triangles.warp_stiffness;
