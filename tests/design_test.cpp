@@ -132,7 +132,7 @@ TEST(Determination, SizesAreValuesOrTheMedianOfThoseThatAreNotZero)
     EXPECT_EQ(known_errors(cloth)[0], (std::vector<double>{1, 40, 20, 5, 20}));
     EXPECT_EQ(relative_errors(cloth)[0],
               (std::vector<double>{0.05, 22.5, kInfinity, 0.25, kInfinity}));
-    EXPECT_EQ(unseen_springs(cloth), (std::vector<int>{2, 4}));
+    EXPECT_EQ(unseen_elements(cloth), (std::vector<int>{2, 4}));
     // Families are apart.
     cloth.springs.family[1] = cloth.springs.family[4] = SpringFamily::bending;
     EXPECT_EQ(usual_sizes(cloth)[0], (std::vector<double>{20, 40, 20, 20, 40}));
@@ -191,7 +191,7 @@ TEST(Determination, NeedsErrors)
 {
     const Cloth cloth = uneven_grid({3, 3, true, true, true, true});
     for (const auto& look : {known_errors, relative_errors}) {
-        EXPECT_NE(error_of([&] { look(cloth); }).find("no springs with standard errors"),
+        EXPECT_NE(error_of([&] { look(cloth); }).find("no elements with standard errors"),
                   std::string::npos);
     }
 }
@@ -330,7 +330,7 @@ TEST(RankExperiments, RefusesWhatCannotBeWeighed)
     const auto found = [&](const DesignOptions& options) {
         return error_of([&] { rank_experiments(cloth, options); });
     };
-    EXPECT_NE(found(short_design()).find("no springs with standard errors"), std::string::npos);
+    EXPECT_NE(found(short_design()).find("no elements with standard errors"), std::string::npos);
     add_errors(cloth, 0);
     EXPECT_NE(found(short_design()).find("springs.errors.force, is 0"), std::string::npos);
     cloth.errors->force = 1;

@@ -41,6 +41,13 @@ void add_mesh(const Flags& flags, MeshOptions& options)
         .type("FIELD");
     rare.add("--area-stiffness", options.area_stiffness, "lambda of the triangles [N/m], likewise")
         .type("FIELD");
+    rare.add("--warp-stiffness", options.warp_stiffness,
+             "Stiffness that is added along the length, the warp of a woven fabric [N/m], likewise")
+        .shows("")
+        .type("FIELD");
+    rare.add("--weft-stiffness", options.weft_stiffness, "The same along the width, the weft [N/m]")
+        .shows("")
+        .type("FIELD");
     rare.add("--triangle-damping", options.damping, "gamma of the triangles [N s/m], likewise")
         .type("FIELD");
     rare.add("--damping-kind", options.damping_kind,
@@ -71,6 +78,12 @@ MeshMaterial mesh_material_from(const MeshOptions& options)
     MeshMaterial material;
     material.shear_stiffness = read_material(options.shear_stiffness);
     material.area_stiffness = read_material(options.area_stiffness);
+    if (!options.warp_stiffness.empty()) {
+        material.warp_stiffness = read_material(options.warp_stiffness);
+    }
+    if (!options.weft_stiffness.empty()) {
+        material.weft_stiffness = read_material(options.weft_stiffness);
+    }
     material.damping = read_material(options.damping);
     material.bending = read_material(options.bending);
     material.bending_time = options.bending_time;

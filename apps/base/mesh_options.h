@@ -17,6 +17,7 @@ struct MeshOptions {
     std::string mesh = "31x31";
     std::string cut = "diagonal";
     std::string shear_stiffness = "300", area_stiffness = "300", damping = "0.3";
+    std::string warp_stiffness, weft_stiffness;  // empty: none
     std::string bending = "0.023";
     double bending_time = 1e-3;  // [s]
     std::string damping_kind = "deformation";
@@ -30,9 +31,16 @@ struct SheetOptions {
 };
 
 // The flags of MeshOptions, without their dashes.
-inline constexpr std::array kMeshFlags{
-    "mesh",         "cut",     "shear-stiffness", "area-stiffness", "triangle-damping",
-    "damping-kind", "bending", "bending-time"};
+inline constexpr std::array kMeshFlags{"mesh",
+                                       "cut",
+                                       "shear-stiffness",
+                                       "area-stiffness",
+                                       "warp-stiffness",
+                                       "weft-stiffness",
+                                       "triangle-damping",
+                                       "damping-kind",
+                                       "bending",
+                                       "bending-time"};
 void add_mesh(const Flags& flags, MeshOptions& options);
 
 // Whether the mesh is a file, which brings its own triangles and size, rather than ROWSxCOLS.

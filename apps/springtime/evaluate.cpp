@@ -97,16 +97,27 @@ void add_homogeneous(const EvaluateArguments& arguments, const Motion& motion, E
     }
 }
 
+// A source of triangles need not be of the mesh that was learned.
+void compare_parameters(const Cloth& cloth, const Cloth& truth, Evaluation& result)
+{
+    if (truth.springs.spring_count() > 0) {
+        result.parameters = parameter_errors(cloth, truth);
+    } else if (cloth.triangles.triangle_count() > 0) {
+        try {
+            result.parameters = parameter_errors(cloth, truth);
+        } catch (const Error& error) {
+            result.remarks.push_back(fmt::format("parameters are not compared: {}", error.what()));
+        }
+    }
+    if (cloth.grid) result.map_correlation = map_correlation(cloth, truth);
+}
+
 Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion)
 {
     Evaluation result;
     if (!arguments.truth.empty()) {
         const Cloth truth = read_cloth(arguments.truth);
-        naming(arguments.truth, [&] {
-            if (truth.springs.spring_count() > 0)
-                result.parameters = parameter_errors(cloth, truth);
-            result.map_correlation = map_correlation(cloth, truth);
-        });
+        naming(arguments.truth, [&] { compare_parameters(cloth, truth, result); });
     }
     result.rollouts = motion.frame_counts.size();
     result.frames =
@@ -202,8 +213,8 @@ Verb add_evaluate(CLI::App& root)
         .type("FILE");
     flags
         .add("--truth", arguments->truth,
-             "Source cloth: parameters are compared with those of a cloth with the same springs, "
-             "maps of stiffness with those of any cloth")
+             "Source cloth: parameters are compared with those of a cloth with the same springs or "
+             "triangles, maps of stiffness with those of any cloth")
         .type("FILE");
     flags
         .add("--homogeneous", arguments->homogeneous,

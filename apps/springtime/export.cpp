@@ -258,7 +258,8 @@ Verb add_export(CLI::App& root)
         .type("FILE");
     flags
         .add("--to", arguments->to,
-             "Format: obj, ply, usda, glb, csv, npz; of motion also mdd, pc2; of a cloth also png. "
+             "Format: obj, ply, usda, glb, csv, npz; of motion also mdd, pc2; of a cloth also png, "
+             "and of one of triangles newton, arcsim, blender: parameters for these solvers. "
              "docs/export.md says what each holds")
         .required()
         .type("FORMAT");

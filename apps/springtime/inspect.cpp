@@ -50,6 +50,7 @@ Result determination_of(const Cloth& cloth, const std::optional<Motion>& motion,
         held = held_throughout(cloth, *motion);
         design.environment = motion->header.environment;
     }
+    if (main_element(cloth) != Element::spring) return report_determination(cloth, held, ranking);
     if (cloth.errors->force > 0) {
         ranking = rank_experiments(cloth, design, show_progress(common.quiet));
     } else {
@@ -67,14 +68,17 @@ int inspect_cloth(const InspectArguments& arguments, const InspectedCloth& inspe
     result.label(fmt::format("{}: cloth, version {}", inspected.file, version));
     result.add("kind", inspected.folder ? "run" : "cloth").data_only();
     result.add("version", version).data_only();
-    for (const char* key :
-         {"rollouts", "landmarks", "frames", "dt", "stride", "seed", "determination", "picture"}) {
+    for (const char* key : {"rollouts", "landmarks", "frames", "dt", "stride", "seed", "fabric",
+                            "determination", "picture"}) {
         result.add(key, {});
     }
-    if (cloth.errors && cloth.springs.spring_count() > 0) {
+    if (cloth.triangles.triangle_count() > 0) {
+        result.add("fabric", report_fabric(cloth)).label("fabric card");
+    }
+    if (cloth.errors && !learned_parameters(cloth).empty()) {
         result.add("determination", determination_of(cloth, inspected.motion, arguments.common));
         result.add("picture", write_picture(inspected, cloth, arguments.common))
-            .label("the errors of all springs are drawn in");
+            .label("the errors of all elements are drawn in");
     } else if (inspected.folder) {
         result.say("how well it is known was not learned: train --method linear does");
     }

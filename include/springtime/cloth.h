@@ -461,7 +461,9 @@ struct MeshMaterial {
     MaterialField shear_stiffness = MaterialField::uniform(300);  // mu [N/m]
     MaterialField area_stiffness = MaterialField::uniform(300);   // lambda [N/m]
     MaterialField damping = MaterialField::uniform(0.3);          // gamma [N s/m]
-    MaterialField bending = MaterialField::uniform(0.023);        // B [N m]; a third of D
+    // Added along u and v [N/m]; where one is given, the other is zero unless given too.
+    std::optional<MaterialField> warp_stiffness{}, weft_stiffness{};
+    MaterialField bending = MaterialField::uniform(0.023);  // B [N m]; a third of D
     double bending_time = 1e-3;  // tau [s]: hinge damping over hinge stiffness
     TriangleDamping damping_kind = TriangleDamping::deformation;
 };

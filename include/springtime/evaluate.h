@@ -56,9 +56,13 @@ struct ParameterError {
     std::string label;  // for people, as label_of() gives it
     double all = 0;
     std::map<std::string, double> by_family;
+    // The same of (value - truth) / truth; absent where the truth is zero everywhere.
+    std::optional<double> relative{};
 };
 
-// Compares the learned parameters that both cloths have. Throws Error when their springs differ.
+// Compares the learned parameters that both cloths have. Triangles, hinges and couplings are those
+// with the same corners, in any order. Throws Error when the cloths have no elements in common, or
+// when elements of one type differ.
 std::vector<ParameterError> parameter_errors(const Cloth& cloth, const Cloth& truth);
 
 // The mean stiffness of the elements in every cell of the sheet: springs other than bending
@@ -74,7 +78,7 @@ double map_correlation(const Cloth& cloth, const Cloth& truth);
 struct Evaluation {
     MotionError surrogate, nothing_moves, with_handles;
     std::optional<MotionError> homogeneous;
-    std::vector<ParameterError> parameters;  // empty without a truth that has the same springs
+    std::vector<ParameterError> parameters;  // empty without a truth that has the same elements
     std::optional<double> map_correlation;   // with the truth
     std::size_t rollouts = 0, frames = 0;
     double frame_interval = 0;         // [s]

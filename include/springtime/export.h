@@ -14,10 +14,13 @@
 // Motion and cloth as files of other programs; docs/export.md says what each of them holds.
 namespace springtime {
 
-enum class ExportFormat { csv, glb, mdd, npz, obj, pc2, ply, png, usda };
+enum class ExportFormat { arcsim, blender, csv, glb, mdd, newton, npz, obj, pc2, ply, png, usda };
 inline constexpr std::array kExportFormats{
-    ExportFormat::csv, ExportFormat::glb, ExportFormat::mdd, ExportFormat::npz, ExportFormat::obj,
-    ExportFormat::pc2, ExportFormat::ply, ExportFormat::png, ExportFormat::usda};
+    ExportFormat::arcsim, ExportFormat::blender, ExportFormat::csv, ExportFormat::glb,
+    ExportFormat::mdd,    ExportFormat::newton,  ExportFormat::npz, ExportFormat::obj,
+    ExportFormat::pc2,    ExportFormat::ply,     ExportFormat::png, ExportFormat::usda};
+// Those that hold the parameters of a solver for a cloth of triangles and hinges, as JSON.
+bool holds_parameters(ExportFormat format);
 std::string_view name_of(ExportFormat format);
 ExportFormat export_format_named(std::string_view name);  // throws Error naming all there are
 
@@ -81,7 +84,7 @@ struct ClothExport {
     std::string source;  // named in messages
 };
 
-// The flat sheet with its weight maps.
+// The flat sheet with its weight maps, or the parameters of a solver.
 ExportReport export_cloth(const Cloth& cloth, const ClothExport& options);
 
 // The default path of an export: beside its input.

@@ -105,7 +105,7 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
 // that needs rollouts of some frames.
 std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options);
 
-// ---- How well the springs are known
+// ---- How well the elements are known
 //
 // These functions throw Error for a cloth without standard errors.
 
@@ -134,14 +134,18 @@ ErrorSummary summary_of(const std::vector<double>& errors);
 // The median of the standard errors of a learned parameter that are finite; NaN where none is.
 double median_error(const Identification& found, int parameter);
 
-// The median error of the springs whose midpoint lies in each cell of the flat sheet, row by row
-// from the north-west. It is infinite if more than half of them are unseen and NaN if there are
+// The elements that the first of the learned parameters belongs to: springs, or triangles in a
+// cloth without springs.
+Element main_element(const Cloth& cloth);
+
+// The median error of the main elements whose middle lies in each cell of the flat sheet, row by
+// row from the north-west. It is infinite if more than half of them are unseen and NaN if there are
 // none.
 std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& errors,
                               const Grid& cells);
 
-// The springs whose stiffness was not seen.
-std::vector<int> unseen_springs(const Cloth& cloth);
+// The main elements whose first parameter was not seen.
+std::vector<int> unseen_elements(const Cloth& cloth);
 
 // For every particle, whether it is a handle in all rollouts of a motion.
 std::vector<bool> held_throughout(const Cloth& cloth, const Motion& motion);

@@ -138,6 +138,49 @@ Result report_experiments(const Cloth& cloth, const std::vector<Experiment>& ran
 Result report_determination(const Cloth& cloth, const std::vector<bool>& held,
                             const std::vector<Experiment>& ranking);
 
+// ---- Fabrics ----
+
+// A number of a fabric over the sheet. Elements count by their area.
+struct FabricValue {
+    double median = 0;
+    double low = 0, high = 0;       // a twentieth of the sheet lies below, and one above
+    std::optional<double> error{};  // standard error of one element: the median over the sheet
+    double mean = 0;                // over what the motion showed
+    std::optional<double> mean_error{};
+};
+
+// What a sheet of triangles and hinges is made of, in the words of textile testing. Errors are
+// propagated to first order. Parameters of an element count as independent; elements with the same
+// parameters and errors are one region and one unknown, all others are independent.
+struct Fabric {
+    bool orthotropic = false;
+    FabricValue young_warp, young_weft;  // of the sheet: modulus times thickness [N/m]
+    // Contraction across over extension along warp, along weft.
+    FabricValue poisson_warp, poisson_weft;
+    FabricValue shear;    // modulus times thickness [N/m]
+    FabricValue damping;  // gamma [N s/m]
+    // Rigidity of the continuous sheet, when it is curved along warp or weft [N m], and damping of
+    // folds over their stiffness [s]. Absent without hinges across that direction.
+    std::optional<FabricValue> bending_warp{}, bending_weft{}, bending_time{};
+    double density = 0;  // [kg/m^2]
+};
+
+// Throws Error for a cloth without triangles.
+Fabric fabric_of(const Cloth& cloth);
+
+// A fabric that was measured: Wang, O'Brien and Ramamoorthi 2011 (docs/fabrics.md).
+struct MeasuredFabric {
+    std::string name, use, fibres;
+    double density = 0;                         // [kg/m^2]
+    double young_warp = 0, young_weft = 0;      // at small strain [N/m]
+    double shear = 0;                           // [N/m]
+    double bending_warp = 0, bending_weft = 0;  // at small curvature [N m]
+};
+std::vector<MeasuredFabric> measured_fabrics();
+
+// The fabric of a cloth beside measured ones, and its regions if it has few.
+Result report_fabric(const Cloth& cloth);
+
 // ---- Pictures ----
 
 // 8-bit RGB, row by row from the top.
@@ -155,7 +198,8 @@ Picture draw_frames(const Cloth& cloth, const std::vector<State>& frames,
 // shear stiffness.
 Picture draw_stiffness(const Cloth& cloth);
 
-// The same for bends, coloured by their stiffness.
+// The same for bends, coloured by their stiffness, or for hinges, coloured by the bending of the
+// material.
 Picture draw_bending(const Cloth& cloth);
 
 // A cloth to be drawn beside others.
@@ -182,8 +226,8 @@ struct DrawnCurve {
 Picture draw_curves(const std::vector<DrawnCurve>& curves, double interval,
                     const std::string& across, const std::string& up);
 
-// Draws the flat sheet with every spring coloured by the standard error of its stiffness, relative
-// to the stiffness. Springs that the motion says nothing about are grey.
+// Draws the flat sheet with every spring or triangle coloured by the standard error of its
+// stiffness, relative to the stiffness. Those that the motion says nothing about are grey.
 Picture draw_determination(const Cloth& cloth);
 
 void write_png(const std::filesystem::path& path, const Picture& picture);

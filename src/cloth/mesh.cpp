@@ -111,6 +111,12 @@ void add_triangle(Cloth& cloth, const std::array<int, 3>& corners, const MeshMat
     set.shear_stiffness.push_back(material.shear_stiffness.at(u, v));
     set.area_stiffness.push_back(material.area_stiffness.at(u, v));
     set.damping.push_back(material.damping.at(u, v));
+    if (!material.warp_stiffness && !material.weft_stiffness) return;
+    const auto at = [&](const std::optional<MaterialField>& field) {
+        return field ? field->at(u, v) : 0;
+    };
+    set.warp_stiffness.push_back(at(material.warp_stiffness));
+    set.weft_stiffness.push_back(at(material.weft_stiffness));
 }
 
 // The ends of an inner edge, then the corners across it.

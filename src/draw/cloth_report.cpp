@@ -162,6 +162,7 @@ Result report_of(const Cloth& cloth)
     result.add("bends", elements_of(cloth, Element::bend));
     result.add("triangles", elements_of(cloth, Element::triangle));
     result.add("hinges", elements_of(cloth, Element::hinge));
+    result.add("couplings", elements_of(cloth, Element::coupling)).unless_zero();
     result.add("rod", rod_of(cloth));
     return result;
 }

@@ -18,6 +18,18 @@ Grid map_cells(const Cloth& cloth)
     return {along(cloth.grid->rows), along(cloth.grid->cols)};
 }
 
+Result summary_result(const std::vector<double>& relative, Element element)
+{
+    const ErrorSummary summary = summary_of(relative);
+    Result row = Result::tree();
+    row.add(fmt::format("{}s", name_of(element)), summary.count);
+    row.add("unseen", summary.unseen);
+    row.add("median", summary.median).percent();
+    row.add("ninth_decile", summary.ninth_decile).percent();
+    row.add("worst", summary.worst).percent();
+    return row;
+}
+
 // Of one parameter, by family.
 Result families_result(const Cloth& cloth, Element element, const std::vector<double>& relative)
 {
@@ -25,24 +37,39 @@ Result families_result(const Cloth& cloth, Element element, const std::vector<do
     for (const auto& [name, members] : families_of(cloth, element)) {
         std::vector<double> values;
         for (const std::size_t e : members) values.push_back(relative[e]);
-        const ErrorSummary summary = summary_of(values);
-        Result row = Result::tree();
-        row.add(fmt::format("{}s", name_of(element)), summary.count);
-        row.add("unseen", summary.unseen);
-        row.add("median", summary.median).percent();
-        row.add("ninth_decile", summary.ninth_decile).percent();
-        row.add("worst", summary.worst).percent();
-        result.add(std::string(name), row);
+        result.add(std::string(name), summary_result(values, element));
     }
     return result;
 }
 
-// The errors of all kinds of parameters that can be learned, whether the cloth has them or not.
+// Springs and bends have families. The parameters of other elements stand together, because some
+// have the names of those of springs.
+bool has_families(Element element)
+{
+    return element == Element::spring || element == Element::bend;
+}
+
+// A row for each parameter of triangles, hinges or couplings.
+void add_element_errors(Result& result, const Cloth& cloth, const ParameterValues& relative)
+{
+    const std::vector<Parameter> parameters = learned_parameters(cloth);
+    for (const Element element : kElements) {
+        Result rows = Result::tree();
+        for (std::size_t k = 0; k < parameters.size(); ++k) {
+            const ParameterKind& kind = *parameters[k].kind;
+            if (kind.element != element || has_families(element)) continue;
+            rows.add(std::string(kind.name), summary_result(relative[k], element));
+        }
+        if (!rows.entries().empty()) result.add(fmt::format("{}s", name_of(element)), rows);
+    }
+}
+
+// The errors of all kinds of parameters of springs and bends, whether the cloth has them or not.
 void add_errors(Result& result, const Cloth& cloth, const ParameterValues& relative)
 {
     const std::vector<Parameter> parameters = learned_parameters(cloth);
     for (const ParameterKind& kind : parameter_kinds()) {
-        if (!kind.learned) continue;
+        if (!kind.learned || !has_families(kind.element)) continue;
         Result one, ranges = Result::list();
         for (std::size_t k = 0; k < parameters.size(); ++k) {
             if (parameters[k].kind != &kind) continue;
@@ -79,21 +106,45 @@ std::string particle_text(const Cloth& cloth, int particle)
     return fmt::format("row {} col {}", particle / cloth.grid->cols, particle % cloth.grid->cols);
 }
 
+Result unseen_spring(const Cloth& cloth, int spring)
+{
+    const auto [a, b] = cloth.springs.ends[spring];
+    Result row = Result::tree();
+    row.add("spring", spring);
+    row.add("family", name_of(cloth.springs.family[spring]));
+    row.add("ends", std::vector<int>{a, b}).data_only();
+    row.add("where", particle_text(cloth, a) + " to " + particle_text(cloth, b));
+    return row;
+}
+
+Result unseen_triangle(const Cloth& cloth, int triangle)
+{
+    const auto [a, b, c] = cloth.triangles.corners[triangle];
+    Result row = Result::tree();
+    row.add("triangle", triangle);
+    row.add("corners", std::vector<int>{a, b, c}).data_only();
+    row.add("where", fmt::format("{}, {}, {}", particle_text(cloth, a), particle_text(cloth, b),
+                                 particle_text(cloth, c)));
+    return row;
+}
+
 // `held`: particles that are handles in all rollouts; empty where that is not known.
 Result unseen_result(const Cloth& cloth, const std::vector<bool>& held)
 {
+    const bool triangles = main_element(cloth) == Element::triangle;
+    const auto all_held = [&](const auto& corners) {
+        return std::all_of(corners.begin(), corners.end(), [&](int p) { return held[p]; });
+    };
     Result result = Result::list();
-    for (const int spring : unseen_springs(cloth)) {
-        const auto [a, b] = cloth.springs.ends[spring];
-        Result row = Result::tree();
-        row.add("spring", spring);
-        row.add("family", name_of(cloth.springs.family[spring]));
-        row.add("ends", std::vector<int>{a, b}).data_only();
-        row.add("where", particle_text(cloth, a) + " to " + particle_text(cloth, b));
+    for (const int element : unseen_elements(cloth)) {
+        Result row = triangles ? unseen_triangle(cloth, element) : unseen_spring(cloth, element);
         Result reason;
         if (!held.empty()) {
-            reason = held[a] && held[b] ? "both ends are held in all rollouts"
-                                        : "hardly ever stretched, or never seen";
+            const bool fixed = triangles ? all_held(cloth.triangles.corners[element])
+                                         : all_held(cloth.springs.ends[element]);
+            reason = fixed ? (triangles ? "all corners are held in all rollouts"
+                                        : "both ends are held in all rollouts")
+                           : "hardly ever stretched, or never seen";
         }
         row.add("reason", reason);
         result.push(row);
@@ -134,14 +185,20 @@ Result report_determination(const Cloth& cloth, const std::vector<bool>& held,
     Result result = Result::tree();
     result.label("how well it is known: relative standard errors");
     result.add("force_noise", cloth.errors->force, "N").data_only();
-    add_errors(result, cloth, relative);
+    const bool springs = main_element(cloth) == Element::spring;
+    if (springs) add_errors(result, cloth, relative);
+    add_element_errors(result, cloth, relative);
     result.add("map", map_result(cloth, relative[0]))
-        .label("stiffness over the sheet, medians of cells [%], north at the top");
+        .label(fmt::format("{} over the sheet, medians of cells [%], north at the top",
+                           learned_parameters(cloth).front().kind->label));
     result.add("unseen", unseen_result(cloth, held))
-        .label("springs whose stiffness the motion says nothing about")
+        .label(fmt::format("{}s whose stiffness the motion says nothing about",
+                           name_of(main_element(cloth))))
         .first(20)
         .unless_zero();
-    result.add("next", report_experiments(cloth, ranking)).label("what to record next");
+    if (springs) {
+        result.add("next", report_experiments(cloth, ranking)).label("what to record next");
+    }
     return result;
 }
 

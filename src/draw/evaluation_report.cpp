@@ -31,10 +31,29 @@ Result by_family(const std::map<std::string, double>& errors, const std::string&
     return result;
 }
 
+// Triangles, hinges and couplings: a row for each of their parameters.
+void add_elements(Result& result, const std::vector<ParameterError>& errors)
+{
+    for (const Element element : {Element::triangle, Element::hinge, Element::coupling}) {
+        Result rows = Result::tree();
+        for (const ParameterError& error : errors) {
+            if (error.kind->element != element) continue;
+            Result row = Result::tree();
+            row.add("rmse", error.all, std::string(error.kind->unit)).label("RMSE");
+            row.add("relative", error.relative).label("relative").percent();
+            rows.add(std::string(error.kind->name), row);
+        }
+        if (rows.entries().empty()) continue;
+        result.add(fmt::format("{}s", name_of(element)), rows)
+            .label(fmt::format("parameters of {}s", name_of(element)));
+    }
+}
+
 // Those of parameters that every spring has are there in any case: nothing without a truth.
 void add_parameters(Result& result, const std::vector<ParameterError>& errors)
 {
     for (const ParameterKind& kind : parameter_kinds()) {
+        if (kind.element != Element::spring && kind.element != Element::bend) continue;
         const bool always = kind.presence == ParameterPresence::always;
         Result all, families, list = Result::list();
         for (const ParameterError& error : errors) {
@@ -71,6 +90,7 @@ Result report_of(const Evaluation& found)
     result.add("frames", found.frames);
     result.add("motion_rmse", report_of(found.surrogate, found.frame_interval));
     add_parameters(result, found.parameters);
+    add_elements(result, found.parameters);
     if (found.map_correlation) {
         result.add("map_correlation", *found.map_correlation)
             .label("correlation of the stiffness map with that of the truth");

@@ -193,9 +193,10 @@ void draw_element_panel(Canvas& canvas, const Box& box, const Cloth& cloth,
 
 // The flat sheet with every spring, or every triangle, in its colour, and what the colours mean.
 Picture draw_elements(const Cloth& cloth, const std::vector<Color>& colors, const ColorScale& scale,
-                      const std::string& caption)
+                      const std::string& caption, const std::string& title = {})
 {
-    const auto panels = panels_of(cloth);
+    auto panels = panels_of(cloth);
+    if (!title.empty()) panels.front().title = title;
     const int count = static_cast<int>(panels.size());
     const int width = std::min((kPageWidth - kMargin * (count + 1)) / count, 900);
     const double aspect = std::clamp(cloth.sheet.width / cloth.sheet.length, 0.4, 1.6);
@@ -236,12 +237,29 @@ Picture draw_stiffness(const Cloth& cloth)
     return draw_elements(cloth, colors_of(cloth, scale), scale, stiffness_caption(cloth));
 }
 
+// The hinges are drawn as springs along their edges.
+Picture draw_hinges(const Cloth& cloth)
+{
+    Cloth drawn = cloth;
+    drawn.springs = {};
+    drawn.triangles = {};
+    const std::vector<double> shapes = hinge_shapes(cloth);
+    for (std::size_t h = 0; h < cloth.hinges.hinge_count(); ++h) {
+        drawn.springs.ends.push_back({cloth.hinges.corners[h][0], cloth.hinges.corners[h][1]});
+        drawn.springs.family.push_back(SpringFamily::structural);
+        drawn.springs.stiffness.push_back(cloth.hinges.stiffness[h] / shapes[h]);
+    }
+    const ColorScale scale(drawn.springs.stiffness);
+    return draw_elements(drawn, colors_of(drawn, scale), scale, "bending in N m", "hinges");
+}
+
 // The bends are drawn as springs from end to end: the straight ones as the arcs of bending springs.
 Picture draw_bending(const Cloth& cloth)
 {
     check_cloth(cloth, "picture: cloth");
+    if (cloth.bends.bend_count() == 0 && cloth.hinges.hinge_count() > 0) return draw_hinges(cloth);
     if (cloth.bends.bend_count() == 0) {
-        throw Error("picture: the cloth has no bends; give one that has");
+        throw Error("picture: the cloth has neither bends nor hinges; give one that has");
     }
     Cloth drawn = cloth;
     drawn.springs = {};
@@ -299,8 +317,10 @@ Picture draw_stiffness(const std::vector<DrawnCloth>& cloths)
 Picture draw_determination(const Cloth& cloth)
 {
     check_cloth(cloth, "picture: cloth");
-    if (cloth.triangles.triangle_count() > 0) {
-        throw Error("picture: only springs have standard errors; give a cloth of springs alone");
+    if (main_element(cloth) == Element::spring && cloth.triangles.triangle_count() > 0) {
+        throw Error(
+            "picture: errors of springs and triangles do not go into one picture; give a "
+            "cloth of one of them");
     }
     std::vector<double> percent = relative_errors(cloth)[0];
     for (double& error : percent) error *= 100;

@@ -14,25 +14,46 @@ namespace {
 
 const StandardErrors& errors_of(const Cloth& cloth)
 {
-    if (!cloth.errors) {
+    if (!cloth.errors || learned_parameters(cloth).empty()) {
         throw Error(
-            "determination: the cloth has no standard errors; identify it from motion, by the "
-            "linear method");
+            "determination: the cloth has no elements with standard errors; identify it from "
+            "motion, by the linear method");
     }
     return *cloth.errors;
 }
 
+// Couplings may be negative.
 double usual_size(const std::vector<double>& values)
 {
-    std::vector<double> positive;
-    std::copy_if(values.begin(), values.end(), std::back_inserter(positive),
-                 [](double value) { return value > 0; });
-    return positive.empty() ? 1 : quantile(positive, 0.5);
+    std::vector<double> sizes;
+    for (const double value : values) {
+        if (value != 0) sizes.push_back(std::abs(value));
+    }
+    return sizes.empty() ? 1 : quantile(sizes, 0.5);
 }
 
 int cell_of(double place, int cells)
 {
     return std::clamp(static_cast<int>(place * cells), 0, cells - 1);
+}
+
+template <class Corners>
+SheetPoint middle_of(const Cloth& cloth, const Corners& corners)
+{
+    SheetPoint middle{0, 0};
+    for (const int corner : corners) {
+        middle.u += cloth.rest[corner].u / double(corners.size());
+        middle.v += cloth.rest[corner].v / double(corners.size());
+    }
+    return middle;
+}
+
+// Of a main element.
+SheetPoint middle_of(const Cloth& cloth, std::size_t element)
+{
+    return main_element(cloth) == Element::triangle
+               ? middle_of(cloth, cloth.triangles.corners[element])
+               : middle_of(cloth, cloth.springs.ends[element]);
 }
 
 }  // namespace
@@ -58,7 +79,7 @@ ParameterValues parameter_sizes(const Cloth& cloth)
     const ParameterValues usual = usual_sizes(cloth);
     for (std::size_t k = 0; k < sizes.size(); ++k) {
         for (std::size_t s = 0; s < sizes[k].size(); ++s) {
-            if (!(sizes[k][s] > 0)) sizes[k][s] = usual[k][s];
+            sizes[k][s] = sizes[k][s] != 0 ? std::abs(sizes[k][s]) : usual[k][s];
         }
     }
     return sizes;
@@ -71,7 +92,7 @@ ParameterValues known_errors(const Cloth& cloth)
     const ParameterValues usual = usual_sizes(cloth);
     for (std::size_t k = 0; k < errors.size(); ++k) {
         for (std::size_t s = 0; s < errors[k].size(); ++s) {
-            errors[k][s] = std::min(errors[k][s], std::max(values[k][s], usual[k][s]));
+            errors[k][s] = std::min(errors[k][s], std::max(std::abs(values[k][s]), usual[k][s]));
         }
     }
     return errors;
@@ -104,15 +125,21 @@ double median_error(const Identification& found, int kind)
     return finite.empty() ? std::nan("") : quantile(finite, 0.5);
 }
 
+Element main_element(const Cloth& cloth)
+{
+    return cloth.springs.spring_count() == 0 && cloth.triangles.triangle_count() > 0
+               ? Element::triangle
+               : Element::spring;
+}
+
 std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& errors,
                               const Grid& cells)
 {
     std::vector<std::vector<double>> inside(std::size_t(cells.rows) * cells.cols);
     for (std::size_t s = 0; s < errors.size(); ++s) {
-        const auto [a, b] = cloth.springs.ends[s];
-        const SheetPoint pa = cloth.rest[a], pb = cloth.rest[b];
-        const int col = cell_of((pa.u + pb.u) / (2 * cloth.sheet.length), cells.cols);
-        const int row = cell_of((pa.v + pb.v) / (2 * cloth.sheet.width), cells.rows);
+        const SheetPoint middle = middle_of(cloth, s);
+        const int col = cell_of(middle.u / cloth.sheet.length, cells.cols);
+        const int row = cell_of(middle.v / cloth.sheet.width, cells.rows);
         inside[std::size_t(row) * cells.cols + col].push_back(errors[s]);
     }
     std::vector<double> medians;
@@ -123,7 +150,7 @@ std::vector<double> error_map(const Cloth& cloth, const std::vector<double>& err
     return medians;
 }
 
-std::vector<int> unseen_springs(const Cloth& cloth)
+std::vector<int> unseen_elements(const Cloth& cloth)
 {
     const std::vector<double>& errors = errors_of(cloth).parameters[0];
     std::vector<int> unseen;

@@ -4,6 +4,7 @@
 #include "formats/exports/map_picture.h"
 #include "formats/exports/motion_exporter.h"
 #include "formats/exports/npz_file.h"
+#include "formats/exports/solver_parameters.h"
 #include "formats/png.h"
 #include "springtime/error.h"
 
@@ -47,7 +48,7 @@ void check_options(const ClothExport& options)
     } else {
         check_file_target(options.out, options.overwrite);
     }
-    if (options.format != ExportFormat::obj) {
+    if (options.format != ExportFormat::obj && !holds_parameters(options.format)) {
         check_file_target(ranges_path(options.out), options.overwrite);
     }
 }
@@ -130,6 +131,9 @@ void write(const ClothExport& options, const ExportScene& scene)
             return write_pictures(options.out, scene, options.size);
         case ExportFormat::usda:
             return write_still(*make_usda_exporter(options.out, scene), scene);
+        case ExportFormat::arcsim:
+        case ExportFormat::blender:
+        case ExportFormat::newton:
         case ExportFormat::mdd:
         case ExportFormat::pc2:
             break;
@@ -152,11 +156,24 @@ void add_remarks(ExportReport& report, const ExportScene& scene, const ClothExpo
     }
 }
 
+ExportReport export_parameters(const Cloth& cloth, const ClothExport& options)
+{
+    ExportReport report;
+    write_text(options.out,
+               solver_parameters(cloth, options.format, options.source, report.remarks));
+    report.files.push_back(options.out);
+    report.point_count = cloth.particle_count();
+    report.face_count = cloth.triangles.triangle_count();
+    report.surface = "triangles of the cloth";
+    return report;
+}
+
 }  // namespace
 
 ExportReport export_cloth(const Cloth& cloth, const ClothExport& options)
 {
     check_options(options);
+    if (holds_parameters(options.format)) return export_parameters(cloth, options);
     const ExportScene scene = scene_of(cloth, options);
     write(options, scene);
     ExportReport report;

@@ -41,6 +41,12 @@ void check_options(const Motion& motion, const MotionExport& options)
             "this one to another format",
             options.source);
     }
+    if (holds_parameters(options.format)) {
+        throw Error(
+            "{}: {} holds the parameters of a cloth, not motion; export a cloth file, or this one "
+            "to another format",
+            options.source, name_of(options.format));
+    }
     if (options.rollout >= motion.frame_counts.size()) {
         throw Error(Field{"rollout"}, "{} was asked for, but {} has 0 to {}", options.rollout,
                     options.source, motion.frame_counts.size() - 1);
@@ -166,6 +172,9 @@ std::unique_ptr<MotionExporter> make_exporter(const MotionExport& options, const
             return make_ply_exporter(options.out, scene);
         case ExportFormat::usda:
             return make_usda_exporter(options.out, scene);
+        case ExportFormat::arcsim:
+        case ExportFormat::blender:
+        case ExportFormat::newton:
         case ExportFormat::png:
             break;
     }

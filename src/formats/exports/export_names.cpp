@@ -11,7 +11,8 @@ namespace fs = std::filesystem;
 std::string_view name_of(ExportFormat format)
 {
     constexpr std::array<std::string_view, kExportFormats.size()> kNames{
-        "csv", "glb", "mdd", "npz", "obj", "pc2", "ply", "png", "usda"};
+        "arcsim", "blender", "csv", "glb", "mdd", "newton",
+        "npz",    "obj",     "pc2", "ply", "png", "usda"};
     return kNames[std::size_t(format)];
 }
 
@@ -25,13 +26,20 @@ ExportFormat export_format_named(std::string_view name)
     throw Error(Field{"format"}, "'{}' is unknown; there are {}", name, names);
 }
 
+bool holds_parameters(ExportFormat format)
+{
+    return format == ExportFormat::arcsim || format == ExportFormat::blender ||
+           format == ExportFormat::newton;
+}
+
 fs::path default_export_path(const fs::path& input, ExportFormat format, bool motion)
 {
     const bool folder = motion ? format == ExportFormat::obj || format == ExportFormat::ply
                                : format == ExportFormat::png;
     fs::path path = input;
     path.replace_extension();
-    path += fmt::format("{}{}", folder ? "-" : ".", name_of(format));
+    path += fmt::format("{}{}{}", folder ? "-" : ".", name_of(format),
+                        holds_parameters(format) ? ".json" : "");
     return path;
 }
 

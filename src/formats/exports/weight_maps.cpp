@@ -145,6 +145,14 @@ class MapMaker {
         add("area_modulus", means_of(triangles.corners, triangles.area_stiffness),
             {"", "", "N/m", ""});
         add("damping", means_of(triangles.corners, triangles.damping), {"", "", "N s/m", ""});
+        if (!triangles.warp_stiffness.empty()) {
+            add("warp_modulus", means_of(triangles.corners, triangles.warp_stiffness),
+                {"", "", "N/m", ""});
+        }
+        if (!triangles.weft_stiffness.empty()) {
+            add("weft_modulus", means_of(triangles.corners, triangles.weft_stiffness),
+                {"", "", "N/m", ""});
+        }
         // A cloth with bending springs too has a map of that name already.
         const bool taken = std::any_of(maps_.begin(), maps_.end(),
                                        [](const WeightMap& map) { return map.name == "bend"; });
@@ -159,6 +167,19 @@ class MapMaker {
         }
         add(name, means_of(hinges.corners, bending), {"", "", "N m", ""});
         add(name, means_of(hinges.corners, damping), {"damping_", "", "N m s", ""});
+    }
+
+    void add_couplings()
+    {
+        const CouplingSet& set = cloth_.couplings;
+        if (scale_ == MapScale::logarithmic &&
+            std::any_of(set.stiffness.begin(), set.stiffness.end(),
+                        [](double value) { return value < 0; })) {
+            throw Error(Field{"scale"},
+                        "couplings are negative in places, and have no logarithm there; use the "
+                        "linear scale");
+        }
+        add("coupling", means_of(set.corners, set.stiffness), {"", "", "N/m", ""});
     }
 
     std::vector<WeightMap> take() { return std::move(maps_); }
@@ -206,7 +227,9 @@ class MapMaker {
         map.low = *low;
         map.high = *high;
         // Means of equal numbers may differ by rounding, which is not to be blown up to a map.
-        if (map.high - map.low <= 1e-9 * map.high && map.below_low == 0) map.low = map.high;
+        if (map.high - map.low <= 1e-9 * std::abs(map.high) && map.below_low == 0) {
+            map.low = map.high;
+        }
         for (const double value : map.value) map.weight.push_back(weight_of(map, value));
     }
 
@@ -258,6 +281,7 @@ std::vector<WeightMap> weight_maps(const Cloth& cloth, MapScale scale)
                         {fmt::format("{}_", kind.name), "", std::string(kind.unit), ""});
     }
     maker.add_elements();
+    maker.add_couplings();
     return maker.take();
 }
 
