@@ -540,7 +540,7 @@ std::optional<double> least_unexplained(const Motion& motion, const IdentifyOpti
     if (options.form != BalanceForm::weak && !reader.has_accelerations()) return std::nullopt;
     if (options.form == BalanceForm::weak) {
         scheme.form = BalanceForm::weak;
-        scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 4));
+        scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 8));
         if (scheme.half_width < static_cast<int>(kFewestFrames)) return std::nullopt;
     }
     NormalBlocks blocks(reader.cloth());
