@@ -207,6 +207,10 @@ TEST(ClothFile, ReadsTheExampleOfTheFormatPage)
     const Cloth bent = example("A row of three particles that resists bending");
     EXPECT_EQ(bent.bends.particles, (std::vector<std::array<int, 3>>{{0, 1, 2}}));
     EXPECT_EQ(bent.bends.stiffness, std::vector<double>{0.5});
+    const Cloth fabric = example("The same square with a fabric");
+    EXPECT_EQ(fabric.triangles.weft_stiffness, (std::vector<double>{400, 420}));
+    EXPECT_EQ(fabric.errors->parameters[3], (std::vector<double>{3, 2}));
+    EXPECT_EQ(fabric.errors->parameters[5], std::vector<double>{kInfinity});
     // The square of two triangles is what make_mesh_cloth() makes of it.
     const Cloth square = example("A square of two triangles");
     const Sheet sheet{1, 1, 0.2};
@@ -272,9 +276,9 @@ TEST(ClothFile, NamesWhatIsNoClothFile)
 
 TEST(ClothFile, NamesANewerVersion)
 {
-    EXPECT_EQ(error_after([](json& d) { d["version"] = 6; }),
-              std::string("a.json: cloth file version 6, but springtime ") + kVersion +
-                  " reads versions 1 to 5; update springtime");
+    EXPECT_EQ(error_after([](json& d) { d["version"] = 7; }),
+              std::string("a.json: cloth file version 7, but springtime ") + kVersion +
+                  " reads versions 1 to 6; update springtime");
 }
 
 // The small cloth with ranges, an isotropic dashpot and standard errors.
@@ -338,6 +342,92 @@ TEST(ClothFile, BendsComeBack)
     EXPECT_TRUE(mentions(error([](json& d) { d.erase("grid"); }), {"a.json", "bends", "grid"}));
     EXPECT_TRUE(
         mentions(error([](json& d) { d["bends"].erase("bending_damping"); }), {"bending_damping"}));
+}
+
+// The mesh as orthotropic fabric with springs' couplings and standard errors of everything.
+Cloth fabric_cloth()
+{
+    Cloth cloth = mesh_cloth();
+    for (std::size_t t = 0; t < cloth.triangles.triangle_count(); ++t) {
+        cloth.triangles.warp_stiffness.push_back(500 + 1.0 / (t + 3));
+        cloth.triangles.weft_stiffness.push_back(200);
+    }
+    cloth.couplings = {{{0, 1, 4}, {5, 4, 6}}, {{1.0 / 3, 0.2}, {0.7, 1e-300}}, {-M_PI, 2}};
+    ParameterValues errors = parameters_of(cloth);
+    for (auto& values : errors) {
+        for (double& value : values) value = std::abs(value) / 7;
+    }
+    errors[0][3] = kInfinity;
+    cloth.errors = StandardErrors{errors, 0.5};
+    return cloth;
+}
+
+TEST(ClothFile, FabricsComeBack)
+{
+    const Cloth cloth = fabric_cloth();
+    const json document = json::parse(cloth_to_json(cloth));
+    EXPECT_EQ(document["version"], 6);
+    EXPECT_EQ(document["triangles"]["warp_stiffness"].size(), 12u);
+    EXPECT_EQ(document["triangles"]["weft_stiffness"], 200);
+    EXPECT_EQ(document["triangles"]["errors"]["force"], 0.5);
+    EXPECT_TRUE(document["triangles"]["errors"]["shear_stiffness"][3].is_null());
+    EXPECT_FALSE(document["hinges"]["errors"].contains("force"));
+    EXPECT_EQ(document["couplings"]["coupling"], (json{-M_PI, 2}));
+    const Cloth back = cloth_from_json(document.dump(), "a.json");
+    expect_same(back, cloth);
+    EXPECT_EQ(back.triangles.warp_stiffness, cloth.triangles.warp_stiffness);
+    EXPECT_EQ(back.triangles.weft_stiffness, cloth.triangles.weft_stiffness);
+    EXPECT_EQ(back.couplings.corners, cloth.couplings.corners);
+    EXPECT_EQ(back.couplings.rest_length, cloth.couplings.rest_length);
+    EXPECT_EQ(back.couplings.stiffness, cloth.couplings.stiffness);
+
+    Cloth springs = cloth;  // beside springs, the noise stands with them
+    springs.springs = small_cloth().springs;
+    springs.errors->parameters.insert(springs.errors->parameters.begin(), {{1, 2}, {3, 4}});
+    const json both = json::parse(cloth_to_json(springs));
+    EXPECT_EQ(both["springs"]["errors"]["force"], 0.5);
+    EXPECT_FALSE(both["triangles"]["errors"].contains("force"));
+    expect_same(cloth_from_json(both.dump(), "a.json"), springs);
+}
+
+// Files that were written when springs alone had errors.
+TEST(ClothFile, NothingIsKnownOfAGroupWithoutErrors)
+{
+    json document = json::parse(cloth_to_json(fabric_cloth()));
+    document["hinges"].erase("errors");
+    const Cloth cloth = cloth_from_json(document.dump(), "a.json");
+    const std::vector<Parameter> parameters = learned_parameters(cloth);
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const bool hinge = parameters[i].kind->element == Element::hinge;
+        EXPECT_EQ(std::isinf(cloth.errors->parameters[i][0]), hinge) << i;
+    }
+}
+
+TEST(ClothFile, NamesDefectsOfFabrics)
+{
+    const auto error = [](auto change) { return error_after(change, fabric_cloth()); };
+    EXPECT_EQ(error([](json& d) { d["version"] = 5; }),
+              "a.json: has 'triangles.warp_stiffness', but says it is of version 5; make it "
+              "version 6");
+    EXPECT_TRUE(mentions(error([](json& d) { d["triangles"]["weft_stiffness"] = -1; }),
+                         {"a.json", "weft stiffness of triangle 0", "-1"}));
+    EXPECT_EQ(error([](json& d) { d["triangles"]["errors"].erase("weft_stiffness"); }),
+              "a.json: 'triangles.errors.weft_stiffness' is missing; write it as docs/formats.md "
+              "says");
+    EXPECT_EQ(error([](json& d) { d["triangles"]["errors"].erase("force"); }),
+              "a.json: 'triangles.errors.force' is missing; write it as docs/formats.md says");
+    EXPECT_EQ(error([](json& d) { d["hinges"]["errors"]["damping"].push_back(1); }),
+              "a.json: 'hinges.errors.damping' has 14 entries for 13 hinges; give one each");
+    EXPECT_EQ(error([](json& d) { d["couplings"]["rest_length"].push_back(1); }),
+              "a.json: 'couplings.rest_length' has 3 entries for 2 couplings; give one each");
+    EXPECT_EQ(error([](json& d) {
+                  d["couplings"]["rest_length"][1] = {1, 2, 3};
+              }),
+              "a.json: 'couplings.rest_length[1]' has 3 entries; two are needed");
+    EXPECT_TRUE(mentions(error([](json& d) { d["couplings"]["rest_length"][1][0] = 0; }),
+                         {"a.json", "coupling 1", "rest length 0"}));
+    EXPECT_TRUE(mentions(error([](json& d) { d["couplings"]["corners"][0][1] = 0; }),
+                         {"a.json", "coupling 0", "0, 0, 4"}));
 }
 
 TEST(ClothFile, NamesDefectsOfLawsAndErrors)
@@ -501,7 +591,7 @@ TEST(ClothFile, SurvivesEveryTruncation)
 
 TEST(ClothFile, SurvivesFlippedBytes)
 {
-    for (const std::string& whole : {cloth_to_json(small_cloth()), cloth_to_json(mesh_cloth())}) {
+    for (const std::string& whole : {cloth_to_json(small_cloth()), cloth_to_json(fabric_cloth())}) {
         std::mt19937 random(3);
         int refused = 0;
         for (int trial = 0; trial < 5000; ++trial) {

@@ -239,7 +239,7 @@ TEST(Identify, FallsAreEnough)
     const Identification result = identified(falls6(), truth6());
     EXPECT_EQ(result.form, BalanceForm::force);
     EXPECT_FALSE(result.window);
-    EXPECT_FALSE(result.instruments);
+    EXPECT_EQ(result.instruments, Instruments::none);
     EXPECT_LE(parameter_rmse(result.cloth, truth6(), 0), 5e-5);
     EXPECT_LE(parameter_rmse(result.cloth, truth6(), 1), 1e-5);
     EXPECT_EQ(result.equation_count, 7 * 181 * 34 * 3);  // of 8 rollouts one is for validation
@@ -259,7 +259,7 @@ TEST_P(IdentifyRate, PositionsAreEnough)
     for (const double gaps : {0.0, 0.03}) {
         const Identification result = identified(observed(clean, {.gaps = gaps}), truth6());
         EXPECT_EQ(result.form, BalanceForm::weak);
-        EXPECT_FALSE(result.instruments);
+        EXPECT_EQ(result.instruments, Instruments::none);
         EXPECT_GT(result.window.value_or(0), 0);
         EXPECT_TRUE(result.unseen.empty());
         EXPECT_LE(parameter_rmse(result.cloth, truth6(), 0), 1e-3) << gaps;
@@ -366,16 +366,17 @@ TEST(Identify, ChoosesInstrumentsForWhiteNoiseAlone)
     const Identification white = identified(observed(falls6(), {.noise = 1e-3}), truth6());
     EXPECT_TRUE(white.noise.white);
     EXPECT_NEAR(white.noise.level, 1e-3, 5e-5);
-    EXPECT_TRUE(white.instruments);
+    EXPECT_EQ(white.instruments, Instruments::frames);
     const Identification gray = identified(with_correlated_noise(falls6(), 1e-3), truth6());
     EXPECT_FALSE(gray.noise.white);
-    EXPECT_FALSE(gray.instruments);
+    EXPECT_EQ(gray.instruments, Instruments::none);
     // What is asked for is done.
     IdentifyOptions options = options_for(truth6());
     options.instruments = Instruments::none;
-    EXPECT_FALSE(identify(observed(falls6(), {.noise = 1e-3}), options).instruments);
+    EXPECT_EQ(identify(observed(falls6(), {.noise = 1e-3}), options).instruments,
+              Instruments::none);
     options.instruments = Instruments::frames;
-    EXPECT_TRUE(identify(observed(falls6(), {}), options).instruments);
+    EXPECT_EQ(identify(observed(falls6(), {}), options).instruments, Instruments::frames);
 }
 
 TEST(Identify, IntervalsCoverTheTruth)

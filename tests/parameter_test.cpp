@@ -135,7 +135,7 @@ TEST(Unknowns, CountBendsAfterSprings)
     for (std::size_t bend = 0; bend < 2; ++bend) {
         for (std::size_t k = 0; k < 2; ++k) {
             EXPECT_EQ(unknowns.number(2 + k, bend), 6 + 2 * bend + k);
-            EXPECT_EQ(unknowns.position(6 + 2 * bend + k).element, bend);
+            EXPECT_EQ(unknowns.parameter_of(6 + 2 * bend + k), 2 + k);
         }
     }
 }
@@ -188,8 +188,7 @@ TEST(Unknowns, CountElementByElementWithTheParametersOfOneSideBySide)
         for (std::size_t parameter = 0; parameter < 4; ++parameter) {
             const std::size_t number = 4 * element + parameter;
             EXPECT_EQ(unknowns.number(parameter, element), number);
-            EXPECT_EQ(unknowns.position(number).parameter, parameter);
-            EXPECT_EQ(unknowns.position(number).element, element);
+            EXPECT_EQ(unknowns.parameter_of(number), parameter);
         }
     }
 }

@@ -232,13 +232,13 @@ Errors errors_of_rows(int half_width, double width, double h, double frequency,
                     return spring_force(d, v, rest, k, b, RangeLaw<double>{0, nullptr, c});
                 });
         };
-        const Vec3d damping = row_of(rows.unit_of(s, 1), 0);
-        compare(row_of(rows.unit_of(s, 0), 0), integral(half_step, 1, 0, 0), worst.stiffness,
-                largest[0]);
+        const Vec3d damping = row_of(rows.unit_of(Element::spring, s, 1, 0), 0);
+        compare(row_of(rows.unit_of(Element::spring, s, 0, 0), 0), integral(half_step, 1, 0, 0),
+                worst.stiffness, largest[0]);
         compare(damping, integral(half_step, 0, 1, 0), worst.damping, largest[1]);
         compare(damping, integral(central, 0, 1, 0), worst.central, ignored);
-        compare(row_of(rows.unit_of(s, 2), 0), integral(half_step, 0, 0, 1), worst.isotropic,
-                largest[2]);
+        compare(row_of(rows.unit_of(Element::spring, s, 2, 0), 0), integral(half_step, 0, 0, 1),
+                worst.isotropic, largest[2]);
     }
     const int steps = int(std::lround(width / quadrature));
     for (std::size_t p = 0; p < cloth.particle_count(); ++p) {
@@ -339,7 +339,7 @@ TEST(WeakForm, SharesTheStretchOutAmongTheRanges)
     const GappyWindows windows;
     const BalanceRows rows = windows.rows();
     const SpringSet& springs = windows.cloth.springs;
-    ASSERT_EQ(rows.kinds, 5);
+    ASSERT_EQ(rows.group(Element::spring).kinds, 5);
     double largest = 0;
     for (std::size_t s = 0; s < springs.spring_count(); ++s) {
         for (const int kind : {0, 2, 3}) {
@@ -357,7 +357,8 @@ TEST(WeakForm, SharesTheStretchOutAmongTheRanges)
                        spring_force(d, Vec3d{}, springs.rest_length[s], kind == 0 ? 1.0 : 0.0, 0.0,
                                     RangeLaw<double>{2, ranges.data(), 0});
             }
-            EXPECT_LE(length(row_of(rows.unit_of(s, kind), 1) - sum), 1e-14) << s << ' ' << kind;
+            EXPECT_LE(length(row_of(rows.unit_of(Element::spring, s, kind, 0), 1) - sum), 1e-14)
+                << s << ' ' << kind;
             largest = std::max(largest, length(sum));
         }
     }
@@ -374,9 +375,11 @@ TEST(WeakForm, ManyRangesAreNoTrouble)
     const BalanceRows rows = windows.rows();
     // The shares of all kinds of stiffness make up the whole stretch.
     for (std::size_t s = 0; s < windows.cloth.springs.spring_count(); ++s) {
-        Vec3d sum = row_of(rows.unit_of(s, 0), 0), expected = row_of(plain.unit_of(s, 0), 0);
-        for (int k = 2; k < rows.kinds; ++k) sum += row_of(rows.unit_of(s, k), 0);
-        for (int k = 2; k < 4; ++k) expected += row_of(plain.unit_of(s, k), 0);
+        Vec3d sum = row_of(rows.unit_of(Element::spring, s, 0, 0), 0),
+              expected = row_of(plain.unit_of(Element::spring, s, 0, 0), 0);
+        for (int k = 2; k < rows.group(Element::spring).kinds; ++k)
+            sum += row_of(rows.unit_of(Element::spring, s, k, 0), 0);
+        for (int k = 2; k < 4; ++k) expected += row_of(plain.unit_of(Element::spring, s, k, 0), 0);
         EXPECT_LE(length(sum - expected), 1e-14);
     }
 }
@@ -400,8 +403,8 @@ TEST(WeakForm, AGapSpoilsTheWindowsThatReachIt)
         for (std::size_t s = 0; s < windows.cloth.springs.spring_count(); ++s) {
             const auto [a, b] = windows.cloth.springs.ends[s];
             const bool hit = spoiled && (std::size_t(a) == lost || std::size_t(b) == lost);
-            EXPECT_TRUE(rows.spring_seen[2 * s]);
-            EXPECT_EQ(!rows.spring_seen[2 * s + 1], hit) << frame;
+            EXPECT_TRUE(rows.group(Element::spring).seen[2 * s]);
+            EXPECT_EQ(!rows.group(Element::spring).seen[2 * s + 1], hit) << frame;
         }
     }
 }
@@ -412,9 +415,11 @@ TEST(WeakFormThreads, DoNotChangeABit)
     const BalanceRows expected = windows.rows({2, 1}, 1);
     for (const int threads : {2, 5}) {
         const BalanceRows rows = windows.rows({2, 1}, threads);
-        EXPECT_EQ(rows.unit, expected.unit);
+        for (const Element type : kElements) {
+            EXPECT_EQ(rows.group(type).unit, expected.group(type).unit);
+            EXPECT_EQ(rows.group(type).seen, expected.group(type).seen);
+        }
         EXPECT_EQ(rows.needed, expected.needed);
-        EXPECT_EQ(rows.spring_seen, expected.spring_seen);
         EXPECT_EQ(rows.free, expected.free);
     }
 }

@@ -33,12 +33,25 @@ Result result_of(const Identification& found)
     Result prior = Result::tree(), errors = Result::tree();
     prior.add("stiffness", found.prior.stiffness);
     prior.add("damping", found.prior.damping);
-    errors.add("stiffness", median_error(found, 0), "N/m");
-    errors.add("damping", median_error(found, 1), "N s/m");
+    prior.add("bending", found.prior.bending);
+    prior.add("bending_damping", found.prior.bending_damping);
+    const std::vector<Parameter> parameters = learned_parameters(found.cloth);
+    for (const Element element : kElements) {
+        Result of_element = Result::tree();
+        for (std::size_t k = 0; k < parameters.size(); ++k) {
+            if (parameters[k].kind->element != element) continue;
+            of_element.add(label_of(found.cloth, parameters[k]),
+                           median_error(found, static_cast<int>(k)),
+                           std::string(parameters[k].kind->unit));
+        }
+        if (element_count(found.cloth, element) > 0) {
+            errors.add(std::string(name_of(element)), of_element);
+        }
+    }
     Result result = Result::tree();
     result.add("form", found.form == BalanceForm::weak ? "weak" : "force");
     result.add("window", found.window, "s");
-    result.add("instruments", found.instruments);
+    result.add("instruments", std::string(name_of(found.instruments)));
     result.add("biased", found.biased);
     result.add("prior", prior);
     result.add("equations", found.equation_count);

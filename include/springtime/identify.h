@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "springtime/cloth.h"
@@ -25,15 +26,20 @@ enum class BalanceForm {
     weak        // the balance times smooth test functions: needs no derivatives of positions
 };
 enum class Instruments {
-    automatic,  // frames, if the noise is white and large enough to matter
+    automatic,  // if the noise is white and large enough to matter: frames, or noise for triangles
     none,
-    frames  // even frames against odd frames, whose noise is independent
+    frames,  // even frames against odd frames, whose noise is independent
+    noise    // as much noise again is added, and what that changes on average is taken off
 };
 
-// How strongly stiffness and damping are drawn to the median of their family. The weight is
-// relative to the information that the motion has about such a parameter on average.
+std::string_view name_of(Instruments instruments);
+
+// How strongly stiffness and damping of springs are drawn to the median of their family, and those
+// of triangles and hinges to their neighbours on the mesh. The weight is relative to the
+// information that the motion has about such a parameter on average.
 struct PriorWeights {
     double stiffness = 0, damping = 0;
+    double bending = 0, bending_damping = 0;  // of hinges
     bool operator==(const PriorWeights&) const = default;
 };
 
@@ -72,14 +78,16 @@ struct NoiseEstimate {
 struct Identification {
     Cloth cloth;  // with standard errors
     BalanceForm form = BalanceForm::force;
-    bool instruments = false;
+    Instruments instruments = Instruments::none;
     // True if white noise matters and there are no instruments against it. Stiffness and damping
     // are then too low, by more than the standard errors say.
     bool biased = false;
     std::optional<double> window;  // [s]; the force form has none
     PriorWeights prior;
     NoiseEstimate noise;
-    std::vector<int> unseen;      // springs without information in the motion; they have the prior
+    // Springs, or triangles of a cloth without springs, that the motion says nothing about: they
+    // have the prior.
+    std::vector<int> unseen;
     std::vector<int> held_count;  // for each learned parameter, how many values are held at zero
     double equation_error = 0;    // root of the mean squared residual [N]
     long equation_count = 0;
@@ -90,9 +98,10 @@ struct Identification {
 Identification identify(const Motion& motion, const IdentifyOptions& options,
                         const Progress& progress = {});
 
-// The part of the forces that no springs can explain, as a share of their root mean square: what is
-// left if every particle chooses the stiffness and damping of its springs for itself. It takes much
-// less time than identify(). Absent without stored accelerations.
+// The part of the forces that no parameters can explain, as a share of their root mean square: what
+// is left if every particle chooses the parameters of its elements for itself. It takes much less
+// time than identify(). Absent without stored accelerations, unless the weak form is asked for;
+// that needs rollouts of some frames.
 std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options);
 
 // ---- How well the springs are known
@@ -121,8 +130,8 @@ struct ErrorSummary {
 // `errors` must not be empty.
 ErrorSummary summary_of(const std::vector<double>& errors);
 
-// The median of the standard errors of a kind of parameter that are finite; NaN where none is.
-double median_error(const Identification& found, int kind);
+// The median of the standard errors of a learned parameter that are finite; NaN where none is.
+double median_error(const Identification& found, int parameter);
 
 // The median error of the springs whose midpoint lies in each cell of the flat sheet, row by row
 // from the north-west. It is infinite if more than half of them are unseen and NaN if there are

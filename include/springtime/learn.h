@@ -111,7 +111,8 @@ struct LearnOptions {
     // Absent, for triangles: that of the landmarks, a grid or else their Delaunay triangulation.
     std::optional<SheetMesh> mesh{};
     std::optional<MeshCut> cut{};  // of a grid; absent: the one that explains the motion best
-    bool orthotropic = false;      // triangles have a stiffness of their own along warp and weft
+    TriangleDamping damping_kind = TriangleDamping::deformation;  // of triangles
+    bool orthotropic = false;  // triangles have a stiffness of their own along warp and weft
     // Triangles and hinges of a region share their parameters. One region makes the cloth
     // homogeneous. Absent: each has its own.
     std::optional<int> region_count{};        // found by clustering
@@ -344,8 +345,11 @@ struct TrainPass {
 
 struct TrainOptions {
     GridOptions grid;
-    SpringLaw law;                  // of the surrogate
-    std::vector<TrainPass> passes;  // of one round
+    SpringLaw law;  // of the surrogate
+    // What is learned instead of springs of that grid and law; its parameters do not matter.
+    std::optional<Cloth> cloth{};
+    std::optional<Regions> regions{};  // of descents on trajectories: levels of these, not families
+    std::vector<TrainPass> passes;     // of one round
     int rounds = 4;
     int batch = 32;
     int clip_steps = 500;  // rounded down to whole frames

@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -19,201 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kFormat = "springtime-cloth";
-constexpr std::string_view kUnits = "m, kg, s, N";
-constexpr int kNewestVersion = 5;
-constexpr int kRodVersion = 5;  // of the first files with a rod
+constexpr int kNewestVersion = 6;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::string_view kRanges = "ranges";  // what holds parameters per range of strain
-
-// The group of a file that holds the elements of one type.
-std::string group_name(Element element)
-{
-    return fmt::format("{}s", name_of(element));
-}
-
-// ---- Writing
-
-// The shortest text that reads back as the same double. JSON readers take "-0" for the integer 0.
-std::string number_text(double value)
-{
-    if (value == 0 && std::signbit(value)) return "-0.0";
-    return fmt::format("{}", value);
-}
-
-// JSON has no infinity.
-std::string number_or_null_text(double value)
-{
-    return std::isinf(value) ? "null" : number_text(value);
-}
-
-// A JSON array on lines of at most about 100 columns; `text` gives the text of entry i.
-template <class Text>
-std::string array_text(std::size_t count, Text text)
-{
-    constexpr std::size_t kColumns = 100;
-    constexpr std::string_view kIndent = "      ";
-    std::string out = "[", line;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::string entry = text(i) + (i + 1 < count ? "," : "");
-        if (!line.empty() && kIndent.size() + line.size() + 1 + entry.size() > kColumns) {
-            out += fmt::format("\n{}{}", kIndent, line);
-            line.clear();
-        }
-        line += line.empty() ? entry : " " + entry;
-    }
-    if (!line.empty()) out += fmt::format("\n{}{}\n    ", kIndent, line);
-    return out + "]";
-}
-
-std::string array_text(const std::vector<double>& values)
-{
-    return array_text(values.size(), [&](std::size_t i) { return number_text(values[i]); });
-}
-
-// One number when all are equal.
-std::string array_or_one_text(const std::vector<double>& values)
-{
-    const bool uniform =
-        std::all_of(values.begin(), values.end(), [&](double value) { return value == values[0]; });
-    return uniform ? number_text(values[0]) : array_text(values);
-}
-
-template <std::size_t N>
-std::string corners_text(const std::vector<std::array<int, N>>& corners)
-{
-    return array_text(corners.size(), [&](std::size_t i) {
-        return fmt::format("[{}]", fmt::join(corners[i], ", "));
-    });
-}
-
-std::string particles_text(const Cloth& cloth)
-{
-    const auto rest = array_text(cloth.particle_count(), [&](std::size_t p) {
-        return fmt::format("[{}, {}]", number_text(cloth.rest[p].u), number_text(cloth.rest[p].v));
-    });
-    return fmt::format("{{\n    \"count\": {},\n    \"rest\": {},\n    \"mass\": {}\n  }}",
-                       cloth.particle_count(), rest, array_or_one_text(cloth.mass));
-}
-
-std::string range_text(const StiffnessRange& range)
-{
-    return fmt::format("{{\"from\": {}, \"to\": {}, \"stiffness\": {}}}",
-                       number_or_null_text(range.from), number_or_null_text(range.to),
-                       array_text(range.stiffness));
-}
-
-// `,"key": value` for every parameter, each on a line of its own. Those of the
-// ranges of strain together are one array under "ranges". `text` gives the text of parameter i.
-template <class Text>
-std::string parameters_text(const std::vector<Parameter>& parameters, Text text)
-{
-    std::string out;
-    std::vector<std::string> ranges;
-    const auto add = [&](std::string_view key, const std::string& value) {
-        out += fmt::format(",\n    \"{}\": {}", key, value);
-    };
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        if (!parameters[i].in_range()) {
-            add(parameters[i].kind->name, text(i));
-            continue;
-        }
-        ranges.push_back(text(i));
-        const bool last = i + 1 == parameters.size() || !parameters[i + 1].in_range();
-        if (last) add(kRanges, fmt::format("[{}]", fmt::join(ranges, ", ")));
-    }
-    return out;
-}
-
-std::string errors_text(const Cloth& cloth)
-{
-    const StandardErrors& errors = *cloth.errors;
-    const auto values = [&](std::size_t i) {
-        const std::vector<double>& all = errors.parameters[i];
-        return array_text(all.size(), [&](std::size_t s) { return number_or_null_text(all[s]); });
-    };
-    return fmt::format(",\n    \"errors\": {{\n    \"force\": {}{}\n    }}",
-                       number_text(errors.force),
-                       parameters_text(learned_parameters(cloth), values));
-}
-
-// The names of all families, and for every element which of them is its own.
-template <class Families, class Family>
-std::string families_text(const Families& known, const std::vector<Family>& families)
-{
-    const auto names = array_text(
-        known.size(), [&](std::size_t i) { return fmt::format("\"{}\"", name_of(known[i])); });
-    const auto indices = array_text(families.size(), [&](std::size_t e) {
-        return fmt::format("{}", static_cast<int>(families[e]));
-    });
-    return fmt::format("\"family_names\": {},\n    \"family\": {}", names, indices);
-}
-
-std::string springs_text(const Cloth& cloth)
-{
-    const SpringSet& springs = cloth.springs;
-    const std::vector<Parameter> parameters = parameters_in(cloth, Element::spring);
-    const auto values = [&](std::size_t i) {
-        if (parameters[i].in_range()) return range_text(springs.ranges[parameters[i].range]);
-        return array_text(values_of(cloth, parameters[i]));
-    };
-    return fmt::format(
-        "{{\n    \"count\": {},\n    {},\n    \"ends\": {},\n    \"rest_length\": {}{}{}\n  }}",
-        springs.spring_count(), families_text(kSpringFamilies, springs.family),
-        corners_text(springs.ends), array_text(springs.rest_length),
-        parameters_text(parameters, values), cloth.errors ? errors_text(cloth) : "");
-}
-
-std::string bends_text(const Cloth& cloth)
-{
-    const std::vector<Parameter> parameters = parameters_in(cloth, Element::bend);
-    const auto values = [&](std::size_t i) {
-        return array_or_one_text(values_of(cloth, parameters[i]));
-    };
-    return fmt::format("{{\n    \"count\": {},\n    {},\n    \"particles\": {}{}\n  }}",
-                       cloth.bends.bend_count(), families_text(kBendFamilies, cloth.bends.family),
-                       corners_text(cloth.bends.particles), parameters_text(parameters, values));
-}
-
-// Triangles or hinges; `more` follows the parameters.
-template <std::size_t N>
-std::string elements_text(const Cloth& cloth, Element element,
-                          const std::vector<std::array<int, N>>& corners,
-                          const std::string& more = "")
-{
-    const std::vector<Parameter> parameters = parameters_in(cloth, element);
-    const auto values = [&](std::size_t i) {
-        return array_or_one_text(values_of(cloth, parameters[i]));
-    };
-    return fmt::format("{{\n    \"count\": {},\n    \"corners\": {}{}{}\n  }}", corners.size(),
-                       corners_text(corners), parameters_text(parameters, values), more);
-}
-
-// From version 2 on a file leaves out the kinds of element that the cloth does not have.
-std::string groups_text(const Cloth& cloth)
-{
-    std::string text;
-    const auto add = [&](Element element, const std::string& group) {
-        text += fmt::format(",\n  \"{}\": {}", group_name(element), group);
-    };
-    if (cloth.springs.spring_count() > 0 || cloth_file_version(cloth) == 1) {
-        add(Element::spring, springs_text(cloth));
-    }
-    if (cloth.bends.bend_count() > 0) add(Element::bend, bends_text(cloth));
-    if (cloth.triangles.triangle_count() > 0) {
-        const auto damping =
-            fmt::format(",\n    \"damping_kind\": \"{}\"", name_of(cloth.triangles.damping_kind));
-        add(Element::triangle,
-            elements_text(cloth, Element::triangle, cloth.triangles.corners, damping));
-    }
-    if (cloth.hinges.hinge_count() > 0) {
-        add(Element::hinge, elements_text(cloth, Element::hinge, cloth.hinges.corners));
-    }
-    if (cloth.rod) text += fmt::format(",\n  \"rod\": {}", rod_text(*cloth.rod));
-    return text;
-}
-
-// ---- Reading
 
 std::string key_of(const ParameterKind& kind)
 {
@@ -240,14 +46,14 @@ json parse(std::string_view text, std::string_view source)
 bool is_cloth(const json& document)
 {
     const auto format = document.is_object() ? document.find("format") : document.end();
-    return document.is_object() && format != document.end() && *format == kFormat;
+    return document.is_object() && format != document.end() && *format == kClothFormat;
 }
 
 void check_kind(const json& document, const JsonNode& root, std::string_view source)
 {
     if (!is_cloth(document)) {
         throw Error("{}: JSON without \"format\": \"{}\"; a cloth file is needed (docs/formats.md)",
-                    source, kFormat);
+                    source, kClothFormat);
     }
     const int version = root["version"].integer(1, std::numeric_limits<int>::max());
     if (version > kNewestVersion) {
@@ -269,8 +75,9 @@ void check_kind(const json& document, const JsonNode& root, std::string_view sou
         throw Error("{}: has a rod, but says it is of version {}; make it version {}", source,
                     version, kRodVersion);
     }
-    if (const std::string units = root["units"].text(); units != kUnits) {
-        throw Error("{}: 'units' is \"{}\"; convert all numbers to \"{}\"", source, units, kUnits);
+    if (const std::string units = root["units"].text(); units != kClothUnits) {
+        throw Error("{}: 'units' is \"{}\"; convert all numbers to \"{}\"", source, units,
+                    kClothUnits);
     }
 }
 
@@ -384,20 +191,43 @@ void read_parameters(const JsonNode& group, Element element, Cloth& cloth)
     }
 }
 
-StandardErrors read_errors(const JsonNode& node, const Cloth& cloth)
+std::vector<double> read_error_array(const JsonNode& errors, const Parameter& parameter,
+                                     std::size_t count)
 {
+    const JsonNode named = errors[key_of(*parameter.kind)];
+    const JsonNode values = parameter.in_range() ? named.entry(parameter.range) : named;
+    values.check_size(count, group_name(parameter.kind->element));
+    std::vector<double> all(count);
+    for (std::size_t e = 0; e < count; ++e) all[e] = values.entry(e).number_or(kInfinity);
+    return all;
+}
+
+bool has_errors(const JsonNode& root, Element group)
+{
+    const std::string name = group_name(group);
+    return root.has(name) && root[name].has("errors");
+}
+
+// Of all elements; nothing where no group has them. A group without them says that nothing is known
+// about its elements.
+std::optional<StandardErrors> read_errors(const JsonNode& root, const Cloth& cloth)
+{
+    const auto first = std::find_if(kErrorGroups.begin(), kErrorGroups.end(),
+                                    [&](Element group) { return has_errors(root, group); });
+    if (first == kErrorGroups.end()) return {};
     StandardErrors errors;
-    errors.force = node["force"].number();
-    if (!cloth.springs.ranges.empty()) {
-        node["ranges"].check_size(cloth.springs.ranges.size(), "stiffness ranges");
+    errors.force = root[group_name(*first)]["errors"]["force"].number();
+    if (!cloth.springs.ranges.empty() && has_errors(root, Element::spring)) {
+        root["springs"]["errors"]["ranges"].check_size(cloth.springs.ranges.size(),
+                                                       "stiffness ranges");
     }
     for (const Parameter& parameter : learned_parameters(cloth)) {
-        const JsonNode named = node[key_of(*parameter.kind)];
-        const JsonNode values = parameter.in_range() ? named.entry(parameter.range) : named;
         const std::size_t count = element_count(cloth, parameter.kind->element);
-        values.check_size(count, group_name(parameter.kind->element));
-        auto& all = errors.parameters.emplace_back(count);
-        for (std::size_t e = 0; e < count; ++e) all[e] = values.entry(e).number_or(kInfinity);
+        const Element group = error_group(parameter.kind->element);
+        errors.parameters.push_back(
+            has_errors(root, group)
+                ? read_error_array(root[group_name(group)]["errors"], parameter, count)
+                : std::vector<double>(count, kInfinity));
     }
     return errors;
 }
@@ -428,6 +258,20 @@ HingeSet read_hinges(const JsonNode& hinges, std::size_t particle_count)
     return set;
 }
 
+CouplingSet read_couplings(const JsonNode& couplings, std::size_t particle_count)
+{
+    CouplingSet set;
+    const std::size_t count = checked_count(couplings, "corners", "couplings");
+    set.corners = read_corners<3>(couplings["corners"], count, particle_count);
+    const JsonNode lengths = couplings["rest_length"];
+    lengths.check_size(count, "couplings");
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto [first, second] = lengths.entry(i).tuple<2>();
+        set.rest_length.push_back({first.number(), second.number()});
+    }
+    return set;
+}
+
 void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
 {
     const std::size_t particles = cloth.particle_count();
@@ -439,7 +283,6 @@ void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
         const JsonNode springs = root["springs"];
         cloth.springs = read_springs(springs, particles, source);
         read_parameters(springs, Element::spring, cloth);
-        if (springs.has("errors")) cloth.errors = read_errors(springs["errors"], cloth);
     }
     if (root.has("triangles")) {
         cloth.triangles = read_triangles(root["triangles"], particles, source);
@@ -449,40 +292,19 @@ void read_elements(const JsonNode& root, std::string_view source, Cloth& cloth)
         cloth.hinges = read_hinges(root["hinges"], particles);
         read_parameters(root["hinges"], Element::hinge, cloth);
     }
+    if (root.has("couplings")) {
+        cloth.couplings = read_couplings(root["couplings"], particles);
+        read_parameters(root["couplings"], Element::coupling, cloth);
+    }
+    cloth.errors = read_errors(root, cloth);
     if (root.has("rod")) cloth.rod = read_rod(root["rod"]);
 }
 
 }  // namespace
 
-int cloth_file_version(const Cloth& cloth)
-{
-    int version = cloth.rod ? kRodVersion : 1;
-    for (const Parameter& parameter : parameters_in(cloth)) {
-        version = std::max(version, parameter.kind->file_version);
-    }
-    return version;
-}
-
 bool is_cloth_text(std::string_view text, std::string_view source)
 {
     return is_cloth(parse(text, source));
-}
-
-std::string cloth_to_json(const Cloth& cloth)
-{
-    check_cloth(cloth, "cloth");
-    const auto grid = cloth.grid ? fmt::format("  \"grid\": {{\"rows\": {}, \"cols\": {}}},\n",
-                                               cloth.grid->rows, cloth.grid->cols)
-                                 : "";
-    const auto globals =
-        cloth.globals ? fmt::format("  \"globals\": {},\n", globals_text(*cloth.globals)) : "";
-    return fmt::format(
-        "{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"units\": \"{}\",\n"
-        "  \"sheet\": {{\"length\": {}, \"width\": {}, \"mass\": {}}},\n{}{}"
-        "  \"particles\": {}{}\n}}\n",
-        kFormat, cloth_file_version(cloth), kUnits, number_text(cloth.sheet.length),
-        number_text(cloth.sheet.width), number_text(cloth.sheet.mass), grid, globals,
-        particles_text(cloth), groups_text(cloth));
 }
 
 Cloth cloth_from_json(std::string_view text, std::string_view source)
@@ -503,11 +325,6 @@ Cloth cloth_from_json(std::string_view text, std::string_view source)
     read_elements(root, source, cloth);
     check_cloth(cloth, source);
     return cloth;
-}
-
-void write_cloth(const std::filesystem::path& path, const Cloth& cloth)
-{
-    write_text(path, cloth_to_json(cloth));
 }
 
 Cloth read_cloth(const std::filesystem::path& path)

@@ -21,9 +21,13 @@ std::string identification_to_json(const Identification& found)
 {
     const bool weak = found.form == BalanceForm::weak;
     json value{{"form", weak ? "weak" : "force"},
-               {"instruments", found.instruments},
+               {"instruments", name_of(found.instruments)},
                {"biased", found.biased},
-               {"prior", {{"stiffness", found.prior.stiffness}, {"damping", found.prior.damping}}},
+               {"prior",
+                {{"stiffness", found.prior.stiffness},
+                 {"damping", found.prior.damping},
+                 {"bending", found.prior.bending},
+                 {"bending_damping", found.prior.bending_damping}}},
                {"equations", found.equation_count},
                {"equation_error", found.equation_error},
                {"unseen", found.unseen},
@@ -35,8 +39,11 @@ std::string identification_to_json(const Identification& found)
                           {"correlation", found.noise.correlation},
                           {"white", found.noise.white}};
     }
-    for (const auto& [name, kind] : {std::pair{"stiffness", 0}, std::pair{"damping", 1}}) {
-        value["median_error"][name] = number_or_null(median_error(found, kind));
+    const std::vector<Parameter> parameters = learned_parameters(found.cloth);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+        json& errors = value["median_error"][std::string(name_of(parameters[k].kind->element))];
+        errors[label_of(found.cloth, parameters[k])] =
+            number_or_null(median_error(found, static_cast<int>(k)));
     }
     return value.dump(1) + "\n";
 }
@@ -49,10 +56,14 @@ Identification identification_from_json(std::string_view text, std::string_view 
         Identification found;
         found.cloth = cloth;
         found.form = value.at("form") == "weak" ? BalanceForm::weak : BalanceForm::force;
-        found.instruments = value.at("instruments").get<bool>();
+        for (const Instruments known : {Instruments::frames, Instruments::noise}) {
+            if (value.at("instruments") == name_of(known)) found.instruments = known;
+        }
         found.biased = value.at("biased").get<bool>();
-        found.prior = {value.at("prior").at("stiffness").get<double>(),
-                       value.at("prior").at("damping").get<double>()};
+        const json& prior = value.at("prior");
+        found.prior = {prior.at("stiffness").get<double>(), prior.at("damping").get<double>(),
+                       prior.at("bending").get<double>(),
+                       prior.at("bending_damping").get<double>()};
         found.equation_count = value.at("equations").get<long>();
         found.equation_error = value.at("equation_error").get<double>();
         found.unseen = value.at("unseen").get<std::vector<int>>();

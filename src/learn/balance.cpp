@@ -8,30 +8,52 @@ namespace springtime {
 
 BalanceRows::BalanceRows(const Cloth& cloth, std::size_t count)
     : place_count(count),
-      kinds(static_cast<int>(parameters_in(cloth, Element::spring).size())),
-      unit(cloth.springs.spring_count() * kinds * count * 3),
-      bend_unit(cloth.bends.bend_count() * kBendSlots * count * 3),
       needed(cloth.particle_count() * count * 3),
-      spring_seen(cloth.springs.spring_count() * count, 1),
-      bend_seen(cloth.bends.bend_count() * count, 1),
       free(cloth.particle_count() * count, 1)
 {
+    for (const Element type : kElements) {
+        const std::size_t elements = element_count(cloth, type);
+        if (elements == 0) continue;
+        Group& of = group(type);
+        of.kinds = static_cast<int>(parameters_in(cloth, type).size());
+        of.vectors = vector_count(type);
+        of.unit.resize(elements * of.kinds * of.vectors * count * 3);
+        of.seen.assign(elements * count, 1);
+    }
 }
 
-NormalBlocks::NormalBlocks(const Cloth& cloth) : blocks_(cloth.particle_count())
+void BalanceRows::subtract(const BalanceRows& rows)
 {
-    const Unknowns unknowns(cloth);
-    unknown_count_ = unknowns.size();
-    for (std::size_t s = 0; s < cloth.springs.spring_count(); ++s) {
-        const auto [a, b] = cloth.springs.ends[s];
-        add_member(unknowns, Element::spring, s, a, 1);
-        add_member(unknowns, Element::spring, s, b, -1);
+    const auto subtract_all = [](std::vector<double>& from, const std::vector<double>& values) {
+        for (std::size_t i = 0; i < from.size(); ++i) from[i] -= values[i];
+    };
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        subtract_all(groups[i].unit, rows.groups[i].unit);
     }
-    for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
-        const auto [a, middle, b] = cloth.bends.particles[i];
-        add_member(unknowns, Element::bend, i, a, 1);
-        add_member(unknowns, Element::bend, i, middle, -2);
-        add_member(unknowns, Element::bend, i, b, 1);
+    subtract_all(needed, rows.needed);
+}
+
+std::size_t row_bytes(const Cloth& cloth)
+{
+    std::size_t numbers = cloth.particle_count() * 3;
+    for (const Element type : kElements) {
+        numbers += element_count(cloth, type) * parameters_in(cloth, type).size() *
+                   std::size_t(vector_count(type)) * 3;
+    }
+    return numbers * sizeof(double);
+}
+
+NormalBlocks::NormalBlocks(const Cloth& cloth, const std::optional<Regions>& regions)
+    : blocks_(cloth.particle_count())
+{
+    const Unknowns unknowns(cloth, regions);
+    unknown_count_ = unknowns.size();
+    for (const Element type : kElements) {
+        for (std::size_t e = 0; e < element_count(cloth, type); ++e) {
+            for (const ParticleShare& share : particle_shares(cloth, type, e)) {
+                add_member(unknowns, type, e, share);
+            }
+        }
     }
     for (Block& block : blocks_) {
         const auto size = static_cast<Eigen::Index>(block.unknowns.size());
@@ -41,15 +63,19 @@ NormalBlocks::NormalBlocks(const Cloth& cloth) : blocks_(cloth.particle_count())
 }
 
 void NormalBlocks::add_member(const Unknowns& unknowns, Element type, std::size_t element,
-                              int particle, double share)
+                              const ParticleShare& share)
 {
-    Block& block = blocks_[particle];
-    auto& members = type == Element::spring ? block.springs : block.bends;
-    members.push_back({static_cast<int>(element), share});
+    Block& block = blocks_[share.particle];
+    Member member{type, static_cast<int>(element), share.weight, {}};
     for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {
         if (unknowns.parameters()[k].kind->element != type) continue;
-        block.unknowns.push_back(static_cast<int>(unknowns.number(k, element)));
+        const int unknown = static_cast<int>(unknowns.number(k, element));
+        const auto found = std::find(block.unknowns.begin(), block.unknowns.end(), unknown);
+        member.rows.push_back(
+            {static_cast<int>(found - block.unknowns.begin()), unknowns.scale(k, element)});
+        if (found == block.unknowns.end()) block.unknowns.push_back(unknown);
     }
+    block.members.push_back(std::move(member));
 }
 
 std::vector<int> NormalBlocks::usable(const Block& block, const BalancePair& rows,
@@ -58,15 +84,12 @@ std::vector<int> NormalBlocks::usable(const Block& block, const BalancePair& row
     const std::size_t count = rows.one.place_count;
     std::vector<int> places;
     for (std::size_t i = 0; i < count; ++i) {
-        const auto all_seen = [&](const std::vector<Member>& members,
-                                  const std::vector<char>& element_seen) {
-            return std::all_of(members.begin(), members.end(), [&](const Member& member) {
-                return element_seen[member.element * count + i] != 0;
-            });
-        };
         const auto seen = [&](const BalanceRows& look) {
-            return look.free[particle * count + i] && all_seen(block.springs, look.spring_seen) &&
-                   all_seen(block.bends, look.bend_seen);
+            return look.free[particle * count + i] &&
+                   std::all_of(
+                       block.members.begin(), block.members.end(), [&](const Member& member) {
+                           return look.group(member.type).seen[member.element * count + i] != 0;
+                       });
         };
         if (seen(rows.one) && seen(rows.other)) places.push_back(static_cast<int>(i));
     }
@@ -77,7 +100,7 @@ void NormalBlocks::gather(const Block& block, const BalanceRows& rows, std::size
                           const std::vector<int>& places, Gathered& to)
 {
     const auto columns = static_cast<Eigen::Index>(places.size() * 3);
-    to.unit.resize(static_cast<Eigen::Index>(block.unknowns.size()), columns);
+    to.unit.setZero(static_cast<Eigen::Index>(block.unknowns.size()), columns);
     to.needed.resize(columns);
     for (std::size_t i = 0; i < places.size(); ++i) {
         const std::size_t from = (particle * rows.place_count + places[i]) * 3;
@@ -85,21 +108,23 @@ void NormalBlocks::gather(const Block& block, const BalanceRows& rows, std::size
             to.needed[static_cast<Eigen::Index>(i * 3 + axis)] = rows.needed[from + axis];
         }
     }
-    Eigen::Index row = 0;
-    const auto add_row = [&](const double* unit, double share) {
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            for (int axis = 0; axis < 3; ++axis) {
-                to.unit(row, static_cast<Eigen::Index>(i * 3 + axis)) =
-                    share * unit[places[i] * 3 + axis];
+    for (const Member& member : block.members) {
+        const int vectors = rows.group(member.type).vectors;
+        for (std::size_t k = 0; k < member.rows.size(); ++k) {
+            const auto [row, scale] = member.rows[k];
+            for (int v = 0; v < vectors; ++v) {
+                const double share = scale * member.weight[v];
+                if (share == 0) continue;
+                const double* unit =
+                    rows.unit_of(member.type, member.element, static_cast<int>(k), v);
+                for (std::size_t i = 0; i < places.size(); ++i) {
+                    for (int axis = 0; axis < 3; ++axis) {
+                        to.unit(row, static_cast<Eigen::Index>(i * 3 + axis)) +=
+                            share * unit[places[i] * 3 + axis];
+                    }
+                }
             }
         }
-        ++row;
-    };
-    for (const auto& [spring, share] : block.springs) {
-        for (int k = 0; k < rows.kinds; ++k) add_row(rows.unit_of(spring, k), share);
-    }
-    for (const auto& [bend, share] : block.bends) {
-        for (int k = 0; k < kBendSlots; ++k) add_row(rows.bend_unit_of(bend, k), share);
     }
 }
 
@@ -119,7 +144,19 @@ void NormalBlocks::add(const BalancePair& rows, int threads)
         block.right += 0.5 * (one.unit * second.needed + second.unit * one.needed);
         block.squares += one.needed.dot(second.needed);
         block.rows += static_cast<long>(places.size() * 3);
+        if (rows.noise) take_off_noise(*rows.noise, p, places);
     });
+}
+
+void NormalBlocks::take_off_noise(const BalanceRows& noise, std::size_t particle,
+                                  const std::vector<int>& places)
+{
+    thread_local Gathered change;
+    Block& block = blocks_[particle];
+    gather(block, noise, particle, places, change);
+    block.matrix -= change.unit * change.unit.transpose();
+    block.right -= change.unit * change.needed;
+    block.squares -= change.needed.squaredNorm();
 }
 
 void NormalBlocks::add(const NormalBlocks& blocks)
@@ -231,6 +268,16 @@ NormalBlocks::Scores NormalBlocks::scores(const BalancePair& rows,
             parts[p].information.col(group) += here.cwiseProduct(there).rowwise().sum();
         }
         parts[p].squares = 0.25 * (left + right).squaredNorm();
+        if (!rows.noise) return;
+        gather(block, *rows.noise, p, places, one);
+        const Eigen::VectorXd change = one.needed - one.unit.transpose() * x;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const auto at = static_cast<Eigen::Index>(3 * i);
+            const auto here = one.unit.middleCols<3>(at);
+            const int group = group_of_place[places[i]];
+            parts[p].of_group.col(group) -= here * change.segment<3>(at);
+            parts[p].information.col(group) -= here.cwiseAbs2().rowwise().sum();
+        }
     });
     Scores sum(unknown_count(), groups);
     for (std::size_t p = 0; p < blocks_.size(); ++p) {

@@ -1,60 +1,70 @@
 #pragma once
 
 #include <Eigen/Dense>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "learn/bounded_system.h"
+#include "learn/element_formula.h"
 #include "learn/unknowns.h"
-#include "physics/bend.h"
 #include "springtime/cloth.h"
 
 namespace springtime {
 
 // The force balance of the particles at a number of places in time: what one unit of each parameter
-// of each spring and bend would exert, and what all of them together must exert. Places are frames
-// of the motion, or windows of it.
+// of each element would exert, and what all of them together must exert. Places are frames of the
+// motion, or windows of it.
 struct BalanceRows {
     BalanceRows(const Cloth& cloth, std::size_t place_count);
 
-    std::size_t place_count;
-    int kinds;                      // learned parameters of a spring
-    std::vector<double> unit;       // [spring][kind][place][xyz] on the first end [N per parameter]
-    std::vector<double> bend_unit;  // [bend][kind][place][xyz] likewise; the kinds are kBendSlots
-    std::vector<double> needed;     // [particle][place][xyz] [N]
-    std::vector<char> spring_seen;  // [spring][place]: zero where landmarks are missing
-    std::vector<char> bend_seen;    // [bend][place] likewise
-    std::vector<char> free;         // [particle][place]: zero for handles and missing landmarks
+    // Of the elements of one type.
+    struct Group {
+        int kinds = 0;             // learned parameters of an element
+        int vectors = 0;           // that make up its forces (learn/element_formula.h)
+        std::vector<double> unit;  // [element][kind][vector][place][xyz] [N per parameter]
+        std::vector<char> seen;    // [element][place]: zero where landmarks are missing
+    };
 
-    double* unit_of(std::size_t spring, int kind)
+    std::size_t place_count;
+    std::array<Group, kElements.size()> groups;  // by Element
+    std::vector<double> needed;                  // [particle][place][xyz] [N]
+    std::vector<char> free;  // [particle][place]: zero for handles and missing landmarks
+
+    void subtract(const BalanceRows& rows);  // of the same places
+
+    Group& group(Element element) { return groups[std::size_t(element)]; }
+    const Group& group(Element element) const { return groups[std::size_t(element)]; }
+    double* unit_of(Element type, std::size_t element, int kind, int vector)
     {
-        return unit.data() + (spring * kinds + kind) * place_count * 3;
+        return const_cast<double*>(std::as_const(*this).unit_of(type, element, kind, vector));
     }
-    const double* unit_of(std::size_t spring, int kind) const
+    const double* unit_of(Element type, std::size_t element, int kind, int vector) const
     {
-        return unit.data() + (spring * kinds + kind) * place_count * 3;
-    }
-    double* bend_unit_of(std::size_t bend, int kind)
-    {
-        return bend_unit.data() + (bend * kBendSlots + kind) * place_count * 3;
-    }
-    const double* bend_unit_of(std::size_t bend, int kind) const
-    {
-        return bend_unit.data() + (bend * kBendSlots + kind) * place_count * 3;
+        const Group& of = group(type);
+        const std::size_t row = (element * of.kinds + kind) * of.vectors + vector;
+        return of.unit.data() + row * place_count * 3;
     }
 };
+
+// The size of the rows of one place. [bytes]
+std::size_t row_bytes(const Cloth& cloth);
 
 // Two looks at the same places. Where their noise is independent, products of one with the other
 // are free of the bias that squares of noise would bring: each is the instrument of the other.
 // Without instruments both are the same.
 struct BalancePair {
     const BalanceRows &one, &other;
+    // What as much noise again would change in the rows. Its products are taken off, which leaves
+    // those of the motion on average.
+    const BalanceRows* noise = nullptr;
 };
 
-// Normal equations of the balance, kept as one small dense block per particle: only the springs and
-// bends that meet there take part. Unknowns (learn/unknowns.h) numbers the parameters.
+// Normal equations of the balance, kept as one small dense block per particle: only the elements
+// that meet there take part. Unknowns (learn/unknowns.h) numbers the parameters.
 class NormalBlocks {
   public:
-    explicit NormalBlocks(const Cloth& cloth);
+    explicit NormalBlocks(const Cloth& cloth, const std::optional<Regions>& regions = std::nullopt);
 
     // Adds the squares (or products) of all places. Does not depend on the number of threads.
     void add(const BalancePair& rows, int threads);
@@ -64,7 +74,7 @@ class NormalBlocks {
     BoundedSystem assemble() const;
     // Sum of squared (or multiplied) residuals. [N^2]
     double residual(const Eigen::VectorXd& parameters) const;
-    double squares() const;  // of the forces that springs must exert [N^2]
+    double squares() const;  // of the forces that elements must exert [N^2]
     // What is left if every particle chooses the parameters of its elements for itself. No common
     // parameters leave less. Of a pair of looks that are the same. [N^2]
     double least_residual() const;
@@ -86,15 +96,17 @@ class NormalBlocks {
     std::size_t unknown_count() const { return unknown_count_; }
 
   private:
-    // An element of a particle, and its force here per force on its first particle: -1 on the
-    // second end of a spring, -2 on the middle of a bend.
+    // An element of a particle, how its vectors act here, and the rows of its parameters in the
+    // block, each with the scale of its unknown.
     struct Member {
+        Element type;
         int element;
-        double share;
+        std::array<double, kMostVectors> weight;
+        std::vector<std::pair<int, double>> rows;
     };
     struct Block {
-        std::vector<Member> springs, bends;  // that meet here
-        std::vector<int> unknowns;           // of the springs, then of the bends
+        std::vector<Member> members;  // that meet here
+        std::vector<int> unknowns;    // theirs, each once
         Eigen::MatrixXd matrix;
         Eigen::VectorXd right;
         double squares = 0;
@@ -105,10 +117,12 @@ class NormalBlocks {
         Eigen::MatrixXd unit;
         Eigen::VectorXd needed;
     };
+    void take_off_noise(const BalanceRows& noise, std::size_t particle,
+                        const std::vector<int>& places);
     static void gather(const Block& block, const BalanceRows& rows, std::size_t particle,
                        const std::vector<int>& places, Gathered& to);
-    void add_member(const Unknowns& unknowns, Element type, std::size_t element, int particle,
-                    double share);
+    void add_member(const Unknowns& unknowns, Element type, std::size_t element,
+                    const ParticleShare& share);
     static std::vector<int> usable(const Block& block, const BalancePair& rows,
                                    std::size_t particle);
 

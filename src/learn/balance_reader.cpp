@@ -1,6 +1,7 @@
 #include "learn/balance_reader.h"
 
 #include "core/parallel.h"
+#include "core/random.h"
 #include "learn/noise.h"
 #include "motion/clips.h"
 #include "springtime/learn.h"
@@ -27,7 +28,8 @@ std::size_t Scheme::hop() const
 
 BalanceReader::BalanceReader(const Motion& motion, const IdentifyOptions& options)
     : motion_(motion),
-      cloth_(make_surrogate(motion.header, options.grid, 1, 1, options.law)),
+      cloth_(options.cloth ? *options.cloth
+                           : make_surrogate(motion.header, options.grid, 1, 1, options.law)),
       threads_(thread_count(options.threads)),
       resampler_(cloth_, motion.header),
       rollouts_(split_rollouts(motion.frame_counts.size(), options.validation_share, options.seed)
@@ -35,13 +37,36 @@ BalanceReader::BalanceReader(const Motion& motion, const IdentifyOptions& option
 {
 }
 
+namespace {
+
+// The same for a frame whatever is read with it.
+void add_noise(Rollout& landmarks, double level, std::size_t rollout, std::size_t first,
+               const std::vector<char>& handle)
+{
+    const bool standing = !landmarks.handles.moving();
+    for (std::size_t f = 0; f < landmarks.frame_count; ++f) {
+        Random random = Random::stream(rollout, first + f);
+        for (std::size_t l = 0; l < handle.size(); ++l) {
+            for (int axis = 0; axis < 3; ++axis) {
+                const double noise = level * random.normal();
+                if (handle[l] && standing) continue;
+                landmarks.position[(f * handle.size() + l) * 3 + axis] += float(noise);
+            }
+        }
+    }
+}
+
+}  // namespace
+
 // A particle that hangs on a handle is held, be it seen or not. Paths are left as they are
 // observed, with their gaps.
-Rollout BalanceReader::read(std::size_t rollout, std::size_t first, std::size_t count) const
+Rollout BalanceReader::read(std::size_t rollout, std::size_t first, std::size_t count,
+                            double noise_level) const
 {
-    const Rollout landmarks = motion_.read(rollout, first, count);
+    Rollout landmarks = motion_.read(rollout, first, count);
     std::vector<char> handle(landmarks.landmark_count(), 0);
     for (const int l : landmarks.handles.particles) handle[l] = 1;
+    if (noise_level > 0) add_noise(landmarks, noise_level, rollout, first, handle);
     Rollout particles;
     particles.frame_count = landmarks.frame_count;
     particles.position = resampler_.apply(landmarks.position);
@@ -107,8 +132,7 @@ std::vector<Piece> BalanceReader::pieces(const Scheme& scheme, std::size_t numbe
     const std::size_t margin =
         force ? 0 : window_margin(test_function(scheme), scheme.frame_step());
     const std::size_t hop = force ? 1 : scheme.hop();
-    const std::size_t place_bytes = Unknowns(cloth_).size() * 3 * sizeof(double);
-    const std::size_t most_places = std::max<std::size_t>(1, kRowBytes / place_bytes);
+    const std::size_t most_places = std::max<std::size_t>(1, kRowBytes / row_bytes(cloth_));
     std::vector<Piece> result;
     for (std::size_t middle = margin; middle + margin < frames; middle += hop) {
         const std::size_t fold = (number + middle * cuts / frames) % 2;

@@ -14,10 +14,11 @@ namespace springtime {
 // One way to write down the balance.
 struct Scheme {
     BalanceForm form = BalanceForm::force;
-    bool instruments = false;
-    int half_width = 0;  // [frames]
+    Instruments instruments = Instruments::none;
+    int half_width = 0;      // [frames]
+    double noise_level = 0;  // of a coordinate, for Instruments::noise [m]
 
-    std::size_t frame_step() const { return instruments ? 2 : 1; }
+    std::size_t frame_step() const { return instruments == Instruments::frames ? 2 : 1; }
     std::size_t hop() const;  // frames between the middles of windows
 };
 
@@ -72,8 +73,10 @@ class BalanceReader {
     void with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;
 
   private:
-    // The motion of the particles.
-    Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const;
+    // The motion of the particles, with noise of this level added to the landmarks. Landmarks that
+    // stand still have none: their mean is taken.
+    Rollout read(std::size_t rollout, std::size_t first, std::size_t count,
+                 double noise_level = 0) const;
 
     const Motion& motion_;
     Cloth cloth_;
@@ -99,8 +102,14 @@ void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Vi
                          {scheme.frame_step(), first}, interval(), step(), threads_);
     };
     const BalanceRows one = subset(0);
-    if (scheme.instruments) {
+    if (scheme.instruments == Instruments::frames) {
         visit(BalancePair{one, subset(1)});
+    } else if (scheme.instruments == Instruments::noise) {
+        const Tracks noisier(read(piece.rollout, piece.first, piece.count, scheme.noise_level));
+        BalanceRows change = weak_rows(cloth_, header.environment, noisier, test, piece.middles, {},
+                                       interval(), step(), threads_);
+        change.subtract(one);
+        visit(BalancePair{one, one, &change});
     } else {
         visit(BalancePair{one, one});
     }

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 
 #include "core/parallel.h"
-#include "physics/bend.h"
+#include "learn/element_formula.h"
 #include "physics/external.h"
-#include "physics/spring.h"
-#include "sim/forces.h"
 
 namespace springtime {
 
@@ -35,35 +34,38 @@ Vec3d vector_at(const std::vector<float>& field, std::size_t index)
     return {field[3 * index], field[3 * index + 1], field[3 * index + 2]};
 }
 
-// The stretch of a spring as its kinds of stiffness share it: `stiffness` itself, then the ranges.
-void share_stretch(const SpringSet& springs, std::size_t spring, double length,
-                   std::vector<double>& shares)
-{
-    const double stretch = length - springs.rest_length[spring];
-    shares.assign(1, stretch);
-    for (std::size_t r = 0; r < springs.ranges.size(); ++r) {
-        const SpringRange<double> range = range_of<double>(springs, r, spring);
-        shares.push_back(stretch_within(stretch, range.from, range.to));
-        shares[0] -= shares.back();
+// What the particles of an element are to its formula: relative vectors of positions or velocities.
+class RelativeVectors {
+  public:
+    RelativeVectors(const Cloth& cloth, Element type, std::size_t element)
+        : shares_(particle_shares(cloth, type, element)), vectors_(vector_count(type))
+    {
     }
-}
+    const std::vector<ParticleShare>& shares() const { return shares_; }
 
-// Which share of the stretch a kind of stiffness resists.
-std::size_t share_of(const Parameter& stiffness)
+    // Differences from the first particle: close points first, less is lost to rounding.
+    template <class At>  // the vector of a particle
+    void of(const At& at, Vec3d* relative) const
+    {
+        const Vec3d origin = at(shares_[0].particle);
+        for (int v = 0; v < vectors_; ++v) relative[v] = {};
+        for (std::size_t i = 1; i < shares_.size(); ++i) {
+            const Vec3d from_first = at(shares_[i].particle) - origin;
+            for (int v = 0; v < vectors_; ++v) {
+                if (shares_[i].weight[v] != 0) relative[v] += shares_[i].weight[v] * from_first;
+            }
+        }
+    }
+
+  private:
+    std::vector<ParticleShare> shares_;
+    int vectors_;
+};
+
+bool all_seen(const Vec3d* vectors, int count)
 {
-    return stiffness.in_range() ? 1 + stiffness.range : 0;
+    return std::all_of(vectors, vectors + count, [](const Vec3d& x) { return seen(x); });
 }
-
-// Writes the forces of one unit of both parameters of a bend on its first particle.
-void store_bend_units(BalanceRows& rows, std::size_t bend, std::size_t place, const Vec3d& e,
-                      const Vec3d& rate)
-{
-    store(rows.bend_unit_of(bend, 0) + 3 * place, bend_force(e, {}, 1.0, 0.0));
-    store(rows.bend_unit_of(bend, 1) + 3 * place, bend_force({}, rate, 0.0, 1.0));
-}
-
-// The slot of the dashpot along the spring; the other dashpot is isotropic (physics/spring.h).
-constexpr std::size_t kAlongSlot = 1;
 
 }  // namespace
 
@@ -95,20 +97,56 @@ Tracks::Tracks(const Rollout& rollout)
 
 namespace {
 
-void add_bend_rows(const Cloth& cloth, const Rollout& rollout, int threads, BalanceRows& rows)
+// The force of one unit of every parameter of an element at one frame.
+void store_units(const ElementFormula& formula, std::size_t element, const ElementForces& forces,
+                 const ElementForces& rates, const Vec3d* velocity, BalanceRows& rows, Element type,
+                 std::size_t place)
+{
+    const int vectors = formula.vectors();
+    for (std::size_t k = 0; k < formula.terms().size(); ++k) {
+        const ElementFormula::Term& term = formula.terms()[k];
+        Vec3d force[kMostVectors] = {};
+        for (int v = 0; v < vectors; ++v) {
+            if (!term.damping) force[v] = forces.elastic[std::size_t(term.elastic * vectors + v)];
+            if (term.damping && term.dashpot.linear) force[v] -= rates.linear[std::size_t(v)];
+        }
+        for (int i = 0; term.damping && i < term.dashpot.measure_count; ++i) {
+            const int m = term.dashpot.first_measure + i;
+            const Vec3d* slope = forces.slope.data() + m * vectors;
+            double rate = 0;
+            for (int v = 0; v < vectors; ++v) rate += dot(slope[v], velocity[v]);
+            for (int v = 0; v < vectors; ++v) {
+                force[v] -= formula.weight(element, m) * rate * slope[v];
+            }
+        }
+        for (int v = 0; v < vectors; ++v) {
+            store(rows.unit_of(type, element, static_cast<int>(k), v) + 3 * place, force[v]);
+        }
+    }
+}
+
+void add_force_rows(const Cloth& cloth, Element type, const Rollout& rollout, int threads,
+                    BalanceRows& rows)
 {
     const std::size_t particles = cloth.particle_count(), frames = rollout.frame_count;
-    parallel_for(static_cast<int>(cloth.bends.bend_count()), threads, [&](int i) {
-        const auto [a, m, b] = cloth.bends.particles[i];
+    const std::unique_ptr<ElementFormula> formula = formula_of(cloth, type);
+    parallel_for(static_cast<int>(element_count(cloth, type)), threads, [&](int e) {
+        const RelativeVectors relative(cloth, type, e);
+        ElementForces forces = formula->room(), rates = formula->room();
+        Vec3d position[kMostVectors], velocity[kMostVectors];
         for (std::size_t f = 0; f < frames; ++f) {
-            const auto difference = [&, a = a, m = m, b = b](const std::vector<float>& field) {
-                return second_difference(vector_at(field, f * particles + a),
-                                         vector_at(field, f * particles + m),
-                                         vector_at(field, f * particles + b));
+            const auto at = [&](const std::vector<float>& field) {
+                return [&, f](int p) { return vector_at(field, f * particles + p); };
             };
-            const Vec3d e = difference(rollout.position), rate = difference(rollout.velocity);
-            rows.bend_seen[i * frames + f] = seen(e) && seen(rate);
-            if (rows.bend_seen[i * frames + f]) store_bend_units(rows, i, f, e, rate);
+            relative.of(at(rollout.position), position);
+            relative.of(at(rollout.velocity), velocity);
+            const bool whole =
+                all_seen(position, formula->vectors()) && all_seen(velocity, formula->vectors());
+            rows.group(type).seen[e * frames + f] = whole;
+            if (!whole) continue;
+            formula->at(e, position, forces);
+            formula->linear(e, velocity, rates);
+            store_units(*formula, e, forces, rates, velocity, rows, type, f);
         }
     });
 }
@@ -118,34 +156,11 @@ void add_bend_rows(const Cloth& cloth, const Rollout& rollout, int threads, Bala
 BalanceRows force_rows(const Cloth& cloth, const Environment& environment, const Rollout& rollout,
                        int threads)
 {
-    const SpringSet& springs = cloth.springs;
-    const std::vector<Parameter> parameters = learned_parameters(cloth);
     const std::size_t particles = cloth.particle_count(), frames = rollout.frame_count;
     BalanceRows rows(cloth, frames);
-    parallel_for(static_cast<int>(springs.spring_count()), threads, [&](int s) {
-        thread_local std::vector<double> shares;
-        const auto [a, b] = springs.ends[s];
-        for (std::size_t f = 0; f < frames; ++f) {
-            const std::size_t at_a = f * particles + a, at_b = f * particles + b;
-            const Vec3d d = vector_at(rollout.position, at_b) - vector_at(rollout.position, at_a);
-            const Vec3d v = vector_at(rollout.velocity, at_b) - vector_at(rollout.velocity, at_a);
-            if (!seen(d) || !seen(v)) {
-                rows.spring_seen[s * frames + f] = 0;
-                continue;
-            }
-            const double inverse = 1 / std::sqrt(std::max(dot(d, d), double(kMinLengthSquared)));
-            share_stretch(springs, s, 1 / inverse, shares);
-            const auto unit_force = [&](const Parameter& parameter) {
-                if (parameter.slot == kAlongSlot) return spring_force(d, v, 0.0, 0.0, 1.0);
-                if (parameter.is_damping()) return v;
-                return shares[share_of(parameter)] * inverse * d;
-            };
-            for (int k = 0; k < rows.kinds; ++k) {
-                store(rows.unit_of(s, k) + 3 * f, unit_force(parameters[k]));
-            }
-        }
-    });
-    add_bend_rows(cloth, rollout, threads, rows);
+    for (const Element type : kElements) {
+        if (element_count(cloth, type) > 0) add_force_rows(cloth, type, rollout, threads, rows);
+    }
     for (std::size_t f = 0; f < frames; ++f) {
         for (std::size_t p = 0; p < particles; ++p) {
             const Vec3d v = vector_at(rollout.velocity, f * particles + p);
@@ -176,110 +191,160 @@ std::size_t first_chosen(const FrameChoice& choice, std::size_t first)
     return (choice.first + choice.step - first % choice.step) % choice.step;
 }
 
-// What the weak form sums of one spring, frame by frame: channels that share a weight lie together.
-class SpringSeries {
+// What the weak form sums of one element, frame by frame: channels that share a weight lie
+// together.
+class ElementSeries {
   public:
-    SpringSeries(const Cloth& cloth)
-        : springs_(cloth.springs),
-          parameters_(learned_parameters(cloth)),
-          shares_(1 + cloth.springs.ranges.size())
+    explicit ElementSeries(const ElementFormula& formula)
+        : formula_(formula),
+          vectors_(formula.vectors()),
+          slopes_(formula.measures() * vectors_),
+          elastic_(formula.elastic_count() * vectors_),
+          forces_(formula.room())
     {
     }
 
-    void observe(std::size_t spring, const Vec3d* from, const Vec3d* to, std::size_t frames,
+    void observe(std::size_t element, const RelativeVectors& relative, const Tracks& tracks,
                  const FrameChoice& choice, double interval, double step);
     // Writes the rows of one window.
     void sum(const TestFunction& test, std::size_t middle, const FrameChoice& choice,
-             double interval, BalanceRows& rows, std::size_t spring, std::size_t place) const;
+             double interval, BalanceRows& rows, Element type, std::size_t place) const;
 
   private:
-    // Channels: stretch times direction, one triple per kind of stiffness, and the length, with
-    // phi; with phi half a step later (u', l u' less small terms); with phi' there (u, d = l u).
-    std::size_t value_channels() const { return 3 * shares_ + 1; }
-    static constexpr std::size_t kLater = 6;
-    static constexpr std::size_t kSlopes = 6;
+    // Channels with phi: elastic forces as vectors, then measures as numbers.
+    std::size_t value_channels() const { return std::size_t(3 * elastic_ + formula_.measures()); }
+    // With phi half a step later, for every measure q with slope g: g', then q g' less small terms.
+    std::size_t later_channels() const { return std::size_t(6 * slopes_); }
+    // With phi' there: g, then q g, then the linear dashpot.
+    std::size_t slope_channels() const { return std::size_t(6 * slopes_ + 3 * vectors_); }
+    void differentiate(std::size_t frames, const FrameChoice& choice, double interval, double step);
 
-    const SpringSet& springs_;
-    std::vector<Parameter> parameters_;
-    std::size_t shares_;
-    std::vector<Vec3d> direction_;
-    std::vector<double> length_, stretch_;
+    const ElementFormula& formula_;
+    int vectors_, slopes_, elastic_;
+    ElementForces forces_;
+    std::size_t element_ = 0;
+    std::vector<Vec3d> relative_;  // [frame][vector]
+    std::vector<Vec3d> gradient_;  // [frame][measure][vector]
+    std::vector<double> measure_;  // [frame][measure]
     std::vector<double> value_, later_, slope_;
 };
 
-void SpringSeries::observe(std::size_t spring, const Vec3d* from, const Vec3d* to,
-                           std::size_t frames, const FrameChoice& choice, double interval,
-                           double step)
+void ElementSeries::observe(std::size_t element, const RelativeVectors& relative,
+                            const Tracks& tracks, const FrameChoice& choice, double interval,
+                            double step)
 {
-    direction_.resize(frames);
-    length_.resize(frames);
+    const std::size_t frames = tracks.frame_count, measures = std::size_t(formula_.measures());
+    element_ = element;
+    relative_.resize(frames * std::size_t(vectors_));
+    gradient_.resize(frames * std::size_t(slopes_));
+    measure_.resize(frames * measures);
     value_.assign(frames * value_channels(), 0);
-    later_.assign(frames * kLater, 0);
-    slope_.assign(frames * kSlopes, 0);
+    later_.assign(frames * later_channels(), 0);
+    slope_.assign(frames * slope_channels(), 0);
     for (std::size_t f = 0; f < frames; ++f) {
-        const Vec3d d = to[f] - from[f];
-        length_[f] = std::max(length(d), std::sqrt(double(kMinLengthSquared)));
-        direction_[f] = (1 / length_[f]) * d;
-        share_stretch(springs_, spring, length_[f], stretch_);
+        Vec3d* const here = relative_.data() + f * std::size_t(vectors_);
+        relative.of([&](int p) { return tracks.of(std::size_t(p))[f]; }, here);
+        formula_.at(element, here, forces_);
         double* value = value_.data() + f * value_channels();
-        for (std::size_t i = 0; i < shares_; ++i) store(value + 3 * i, stretch_[i] * direction_[f]);
-        value[3 * shares_] = length_[f];
-        double* slope = slope_.data() + f * kSlopes;
-        store(slope, direction_[f]);
-        store(slope + 3, d);  // l u
+        for (int i = 0; i < elastic_; ++i) store(value + 3 * i, forces_.elastic[std::size_t(i)]);
+        double* slope = slope_.data() + f * slope_channels();
+        for (int i = 0; i < slopes_; ++i) {
+            const double q = forces_.measure[std::size_t(i / vectors_)];
+            const Vec3d g = forces_.slope[std::size_t(i)];
+            gradient_[f * std::size_t(slopes_) + std::size_t(i)] = g;
+            store(slope + 3 * i, g);
+            store(slope + 3 * (slopes_ + i), q * g);
+        }
+        for (std::size_t m = 0; m < measures; ++m) {
+            measure_[f * measures + m] = forces_.measure[m];
+            value[std::size_t(3 * elastic_) + m] = forces_.measure[m];
+        }
+        for (int v = 0; v < vectors_; ++v) {
+            store(slope + 3 * (2 * slopes_ + v), forces_.linear[std::size_t(v)]);
+        }
     }
+    if (slopes_ > 0) differentiate(frames, choice, interval, step);
+}
+
+// g half a step later is g + h/2 g'. This adds h/2 (q' g' + (g'.v) g) to q' g.
+void ElementSeries::differentiate(std::size_t frames, const FrameChoice& choice, double interval,
+                                  double step)
+{
+    const auto measures = std::size_t(formula_.measures()), vectors = std::size_t(vectors_);
     const std::size_t reach = kReach * choice.step;
     const double per_second = 1 / (interval * double(choice.step));
+    std::vector<Vec3d> turn(vectors), velocity(vectors);
     for (std::size_t f = reach; f + reach < frames; ++f) {
-        Vec3d turn{};     // u'
-        double rate = 0;  // l'
-        for (int i = 0; i < kReach; ++i) {
-            const std::size_t offset = (i + 1) * choice.step;
-            const double weight = kDifference[i] * per_second;
-            turn += weight * (direction_[f + offset] - direction_[f - offset]);
-            rate += weight * (length_[f + offset] - length_[f - offset]);
+        const auto derivative = [&](const auto& values, std::size_t width, std::size_t index) {
+            auto sum = 0.0 * values[0];
+            for (int i = 0; i < kReach; ++i) {
+                const std::size_t offset = (i + 1) * choice.step;
+                sum +=
+                    kDifference[i] * per_second *
+                    (values[(f + offset) * width + index] - values[(f - offset) * width + index]);
+            }
+            return sum;
+        };
+        for (std::size_t v = 0; v < vectors; ++v) velocity[v] = derivative(relative_, vectors, v);
+        for (std::size_t m = 0; m < measures; ++m) {
+            const double rate = derivative(measure_, measures, m);
+            double along = 0;  // g'.v
+            for (std::size_t v = 0; v < vectors; ++v) {
+                turn[v] = derivative(gradient_, measures * vectors, m * vectors + v);
+                along += dot(turn[v], velocity[v]);
+            }
+            for (std::size_t v = 0; v < vectors; ++v) {
+                const std::size_t i = m * vectors + v;
+                const Vec3d g = gradient_[f * measures * vectors + i];
+                const Vec3d small = step / 2 * (rate * turn[v] + along * g);
+                double* later = later_.data() + f * later_channels();
+                store(later + 3 * i, turn[v]);
+                store(later + 3 * (std::size_t(slopes_) + i),
+                      small - measure_[f * measures + m] * turn[v]);
+            }
         }
-        // u half a step later is u + h/2 u'; with d' = l' u + l u' and u.u' = 0 this adds
-        // h/2 (l' u' + l |u'|^2 u) to u l'.
-        const Vec3d small = step / 2 * (rate * turn + length_[f] * dot(turn, turn) * direction_[f]);
-        store(later_.data() + f * kLater, turn);
-        store(later_.data() + f * kLater + 3, small - length_[f] * turn);
     }
 }
 
-void SpringSeries::sum(const TestFunction& test, std::size_t middle, const FrameChoice& choice,
-                       double interval, BalanceRows& rows, std::size_t spring,
-                       std::size_t place) const
+void ElementSeries::sum(const TestFunction& test, std::size_t middle, const FrameChoice& choice,
+                        double interval, BalanceRows& rows, Element type, std::size_t place) const
 {
-    std::vector<double> value(value_channels());
-    std::array<double, kLater> later{};
-    std::array<double, kSlopes> slope{};
+    thread_local std::vector<double> value, later, slope;
+    value.assign(value_channels(), 0);
+    later.assign(later_channels(), 0);
+    slope.assign(slope_channels(), 0);
     double weights = 0;
     const std::size_t first = middle - test.half_width;
     for (std::size_t i = first_chosen(choice, first); i < test.value.size(); i += choice.step) {
-        const double* channel = value_.data() + (first + i) * value_channels();
-        for (std::size_t c = 0; c < value_channels(); ++c) value[c] += test.value[i] * channel[c];
-        channel = later_.data() + (first + i) * kLater;
-        for (std::size_t c = 0; c < kLater; ++c) later[c] += test.later[i] * channel[c];
-        channel = slope_.data() + (first + i) * kSlopes;
-        for (std::size_t c = 0; c < kSlopes; ++c) {
+        const double* channel = value_.data() + (first + i) * value.size();
+        for (std::size_t c = 0; c < value.size(); ++c) value[c] += test.value[i] * channel[c];
+        channel = later_.data() + (first + i) * later.size();
+        for (std::size_t c = 0; c < later.size(); ++c) later[c] += test.later[i] * channel[c];
+        channel = slope_.data() + (first + i) * slope.size();
+        for (std::size_t c = 0; c < slope.size(); ++c) {
             slope[c] += test.later_slope[i] * channel[c];
         }
         weights += test.value[i];
     }
-    const double mean = value[3 * shares_] / weights;
     const double scale = interval * double(choice.step);
-    for (int axis = 0; axis < 3; ++axis) {
-        const auto unit_force = [&](const Parameter& parameter) {
-            if (parameter.slot == kAlongSlot) {
-                return scale *
-                       (later[3 + axis] - slope[3 + axis] + mean * (slope[axis] + later[axis]));
+    const auto vector_in = [](const std::vector<double>& sums, int index) {
+        const double* at = sums.data() + 3 * index;
+        return Vec3d{at[0], at[1], at[2]};
+    };
+    for (std::size_t k = 0; k < formula_.terms().size(); ++k) {
+        const ElementFormula::Term& term = formula_.terms()[k];
+        for (int v = 0; v < vectors_; ++v) {
+            Vec3d force{};
+            if (!term.damping) force = vector_in(value, term.elastic * vectors_ + v);
+            if (term.damping && term.dashpot.linear) force += vector_in(slope, 2 * slopes_ + v);
+            for (int n = 0; term.damping && n < term.dashpot.measure_count; ++n) {
+                const int m = term.dashpot.first_measure + n, i = m * vectors_ + v;
+                const double mean = value[std::size_t(3 * elastic_ + m)] / weights;
+                force -= formula_.weight(element_, m) *
+                         (vector_in(later, slopes_ + i) - vector_in(slope, slopes_ + i) +
+                          mean * (vector_in(slope, i) + vector_in(later, i)));
             }
-            if (parameter.is_damping()) return -scale * slope[3 + axis];
-            return scale * value[3 * share_of(parameter) + axis];
-        };
-        for (int k = 0; k < rows.kinds; ++k) {
-            rows.unit_of(spring, k)[3 * place + axis] = unit_force(parameters_[k]);
+            store(rows.unit_of(type, element_, static_cast<int>(k), v) + 3 * place, scale * force);
         }
     }
 }
@@ -300,32 +365,23 @@ class GapSearch {
     std::vector<int> missing_;
 };
 
-// The rows of a bend, as those of springs: sum phi e, and sum phi e' = -sum phi' e.
-void add_weak_bend_rows(const Cloth& cloth, const Tracks& tracks,
-                        const std::vector<GapSearch>& gaps, const TestFunction& test,
-                        const std::vector<std::size_t>& middles, const FrameChoice& choice,
-                        double interval, int threads, BalanceRows& rows)
+void add_weak_rows(const Cloth& cloth, Element type, const Tracks& tracks,
+                   const std::vector<GapSearch>& gaps, const TestFunction& test,
+                   const std::vector<std::size_t>& middles, const FrameChoice& choice,
+                   double interval, double step, int threads, BalanceRows& rows)
 {
     const std::size_t margin = window_margin(test, choice.step);
-    const double scale = interval * double(choice.step);
-    parallel_for(static_cast<int>(cloth.bends.bend_count()), threads, [&](int i) {
-        const auto [a, m, b] = cloth.bends.particles[i];
+    const std::unique_ptr<ElementFormula> formula = formula_of(cloth, type);
+    parallel_for(static_cast<int>(element_count(cloth, type)), threads, [&](int e) {
+        ElementSeries series(*formula);
+        const RelativeVectors relative(cloth, type, e);
+        series.observe(e, relative, tracks, choice, interval, step);
         for (std::size_t w = 0; w < middles.size(); ++w) {
-            const bool whole = gaps[a].whole(middles[w], margin) &&
-                               gaps[m].whole(middles[w], margin) &&
-                               gaps[b].whole(middles[w], margin);
-            rows.bend_seen[i * middles.size() + w] = whole;
-            if (!whole) continue;
-            const std::size_t first = middles[w] - test.half_width;
-            Vec3d value{}, slope{};
-            for (std::size_t n = first_chosen(choice, first); n < test.value.size();
-                 n += choice.step) {
-                const Vec3d e = second_difference(tracks.of(a)[first + n], tracks.of(m)[first + n],
-                                                  tracks.of(b)[first + n]);
-                value += test.value[n] * e;
-                slope += test.later_slope[n] * e;
-            }
-            store_bend_units(rows, i, w, scale * value, -scale * slope);
+            const bool whole = std::all_of(
+                relative.shares().begin(), relative.shares().end(),
+                [&](const ParticleShare& s) { return gaps[s.particle].whole(middles[w], margin); });
+            rows.group(type).seen[e * middles.size() + w] = whole;
+            if (whole) series.sum(test, middles[w], choice, interval, rows, type, w);
         }
     });
 }
@@ -342,19 +398,11 @@ BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const 
     std::vector<GapSearch> gaps;
     for (std::size_t p = 0; p < tracks.particle_count; ++p) gaps.emplace_back(tracks.of(p), frames);
 
-    parallel_for(static_cast<int>(cloth.springs.spring_count()), threads, [&](int s) {
-        SpringSeries series(cloth);
-        const auto [a, b] = cloth.springs.ends[s];
-        series.observe(s, tracks.of(a), tracks.of(b), frames, choice, interval, step);
-        for (std::size_t i = 0; i < places; ++i) {
-            if (gaps[a].whole(middles[i], margin) && gaps[b].whole(middles[i], margin)) {
-                series.sum(test, middles[i], choice, interval, rows, s, i);
-            } else {
-                rows.spring_seen[s * places + i] = 0;
-            }
-        }
-    });
-    add_weak_bend_rows(cloth, tracks, gaps, test, middles, choice, interval, threads, rows);
+    for (const Element type : kElements) {
+        if (element_count(cloth, type) == 0) continue;
+        add_weak_rows(cloth, type, tracks, gaps, test, middles, choice, interval, step, threads,
+                      rows);
+    }
     const Vec3d pull = environment.gravity + environment.drag * environment.wind;
     const double scale = interval * double(choice.step);
     parallel_for(static_cast<int>(tracks.particle_count), threads, [&](int p) {

@@ -37,9 +37,10 @@ std::size_t window_margin(const TestFunction& test, std::size_t frame_step);
 // Weak form: the balance multiplied by a test function and summed over the chosen frames of a
 // window. Derivatives of the motion are moved onto the test function:
 //   sum phi m a = m sum phi'' x,   sum phi v = -sum phi' x,
-// and for the dashpot along u = d/l, with m the mean length within the window,
-//   sum phi u l' = -sum phi' (l - m) u - sum phi (l - m) u',
-// so that the only derivative taken of noisy data, u', is multiplied by the small l - m. Velocities
+// and for a dashpot that resists the rate of a measure q (the length of a spring, the angle of a
+// hinge) with the slope g = dq/dx, with m the mean of q within the window,
+//   sum phi g q' = -sum phi' (q - m) g - sum phi (q - m) g',
+// so that the only derivative taken of noisy data, g', is multiplied by the small q - m. Velocities
 // are those of the half step before, as the integrator has them.
 BalanceRows weak_rows(const Cloth& cloth, const Environment& environment, const Tracks& tracks,
                       const TestFunction& test, const std::vector<std::size_t>& middles,

@@ -222,13 +222,15 @@ class Exchange {
 // a tolerance above what the solvers leave, so that an unknown that is zero with no force at all
 // does not go to and fro.
 std::vector<std::size_t> on_the_wrong_side(const Scaled& scaled, const VectorXd& right,
-                                           const VectorXd& x, const std::vector<bool>& held)
+                                           const VectorXd& x, const std::vector<bool>& held,
+                                           const std::vector<char>& bounded)
 {
     const VectorXd force = scaled.matrix * x - right;
     const double tolerance = 10 * kResidual * right.lpNorm<Eigen::Infinity>() +
                              kSmallestPivot * x.lpNorm<Eigen::Infinity>();
     std::vector<std::size_t> wrong;
     for (std::size_t i = 0; i < held.size(); ++i) {
+        if (!bounded.empty() && !bounded[i]) continue;
         const auto at = static_cast<Eigen::Index>(i);
         if (held[i] ? force[at] < -tolerance : x[at] < 0) wrong.push_back(i);
     }
@@ -251,7 +253,7 @@ BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver)
     for (;;) {
         x = free_solver.solve(right, solution.held, x);
         ++solution.solves;
-        const auto wrong = on_the_wrong_side(scaled, right, x, solution.held);
+        const auto wrong = on_the_wrong_side(scaled, right, x, solution.held, system.bounded);
         if (wrong.empty()) break;
         if (solution.solves == kMaxSolves) {
             throw Failure(

@@ -5,11 +5,13 @@
 
 namespace springtime {
 
-// A sparse quadratic program: the x >= 0 that makes x.Hx/2 - r.x smallest. H is symmetric, both
-// triangles stored. Instruments can leave it slightly indefinite; whoever builds it adds a prior.
+// A sparse quadratic program: the x that makes x.Hx/2 - r.x smallest while x >= 0. H is symmetric,
+// both triangles stored. Instruments can leave it slightly indefinite; whoever builds it adds a
+// prior.
 struct BoundedSystem {
     Eigen::SparseMatrix<double> matrix;  // H
     Eigen::VectorXd right;               // r
+    std::vector<char> bounded{};         // which unknowns x >= 0 holds for; empty: all
 };
 
 enum class LinearSolver {

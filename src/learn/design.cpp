@@ -80,10 +80,12 @@ class Scales {
         const ParameterValues errors = known_errors(cloth);
         const ParameterValues sizes = parameter_sizes(cloth);
         error_.resize(static_cast<Eigen::Index>(unknowns_.size()));
-        for (Eigen::Index i = 0; i < error_.size(); ++i) {
-            const auto [parameter, element] = unknowns_.position(i);
-            error_[i] =
-                std::max(errors[parameter][element], kLeastError * sizes[parameter][element]);
+        for (std::size_t k = 0; k < errors.size(); ++k) {
+            for (std::size_t e = 0; e < errors[k].size(); ++e) {
+                const double known = std::max(errors[k][e], kLeastError * sizes[k][e]);
+                error_[static_cast<Eigen::Index>(unknowns_.number(k, e))] =
+                    known / unknowns_.scale(k, e);
+            }
         }
         const int substeps = stable_substeps(cloth, options.environment, options.dt);
         run_.dt = options.dt / substeps;
@@ -99,7 +101,7 @@ class Scales {
   private:
     void check() const;
     std::optional<NormalBlocks> balance(const std::vector<int>& pinned) const;
-    double median_error(const Eigen::VectorXd& errors, std::size_t parameter) const;
+    double median_error(const Eigen::VectorXd& errors, ParameterRole role) const;
 
     const Cloth& cloth_;
     const DesignOptions& options_;
@@ -142,11 +144,18 @@ std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned) cons
     return blocks;
 }
 
-double Scales::median_error(const Eigen::VectorXd& errors, std::size_t parameter) const
+// Of the first parameter of that role.
+double Scales::median_error(const Eigen::VectorXd& errors, ParameterRole role) const
 {
+    const std::vector<Parameter>& parameters = unknowns_.parameters();
+    const auto first =
+        std::find_if(parameters.begin(), parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.kind->role == role; });
+    const auto k = static_cast<std::size_t>(first - parameters.begin());
     std::vector<double> values;
-    for (Eigen::Index i = 0; i < errors.size(); ++i) {
-        if (unknowns_.position(i).parameter == parameter) values.push_back(errors[i]);
+    for (std::size_t e = 0; e < element_count(cloth_, first->kind->element); ++e) {
+        values.push_back(unknowns_.scale(k, e) *
+                         errors[static_cast<Eigen::Index>(unknowns_.number(k, e))]);
     }
     return quantile(values, 0.5);
 }
@@ -163,8 +172,8 @@ bool Scales::weigh(Experiment& experiment) const
     for (Eigen::Index i = 0; i < error_.size(); ++i) matrix.coeffRef(i, i) += 1;
     experiment.gain = log_determinant(matrix) / 2;
     const Eigen::VectorXd after = error_.cwiseProduct(inverse_diagonal(matrix).cwiseSqrt());
-    experiment.stiffness_error = median_error(after, 0);
-    experiment.damping_error = median_error(after, 1);
+    experiment.stiffness_error = median_error(after, ParameterRole::stiffness);
+    experiment.damping_error = median_error(after, ParameterRole::damping);
     return true;
 }
 

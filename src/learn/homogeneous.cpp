@@ -55,20 +55,45 @@ double priced_error(const TrainingSet& set, BatchGradient& gradient,
     return error * std::pow(gradient.substeps_for(parameters).value_or(0), kPrice);
 }
 
+// Bending begins with a small share of the stiffness: from much more a short descent does not come
+// back (learn/steps.cpp). Couplings begin with none.
+Cloth uniform_cloth(Cloth cloth, double stiffness, double damping)
+{
+    constexpr double kBendingShare = 3e-4;  // of stiffness times spacing squared
+    const double spacing = smallest_spacing(cloth);
+    for (const Parameter& parameter : parameters_in(cloth)) {
+        std::vector<double>& values = values_of(cloth, parameter);
+        const double value = parameter.is_damping() ? damping : stiffness;
+        const Element element = parameter.kind->element;
+        if (element == Element::spring || element == Element::triangle) {
+            std::fill(values.begin(), values.end(), value);
+        } else if (element == Element::hinge) {
+            values = hinge_shapes(cloth);
+            for (double& shape : values) shape *= kBendingShare * value * spacing * spacing;
+        } else {
+            std::fill(values.begin(), values.end(), 0.0);
+        }
+    }
+    // Stiffness along warp and weft is added to what triangles have anyway.
+    for (auto* added : {&cloth.triangles.warp_stiffness, &cloth.triangles.weft_stiffness}) {
+        for (double& value : *added) value *= 0.1;
+    }
+    return cloth;
+}
+
 }  // namespace
 
 // Least squares on the balance of forces would be quicker, but where stiffness varies the strains
 // adapt to it, and a single stiffness then comes out ten times too low.
 Cloth homogeneous_start(const TrainingSet& set, const Stage& stage)
 {
-    const Cloth surrogate = make_surrogate(set.motion.header, set.options.grid, 1, 1);
+    const bool mesh = set.options.cloth.has_value();
+    const Cloth surrogate =
+        mesh ? set.surrogate : make_surrogate(set.motion.header, set.options.grid, 1, 1);
     BatchGradient gradient = set.gradient_of(surrogate);
     const std::vector<Trajectory> targets = start_targets(set);
-    const double mass = surrogate.mass[0];
+    const double mass = surrogate.sheet.mass / double(surrogate.particle_count());
     const double middle = middle_stiffness(surrogate, set.step.environment);
-    const auto uniform = [&](double value) {
-        return std::vector<double>(surrogate.springs.spring_count(), value);
-    };
     Cloth best = surrogate;
     double best_error = HUGE_VAL;
     // Stiff and overdamped cloths take many sub-steps: where these are cut, going on in vain ends.
@@ -83,9 +108,7 @@ Cloth homogeneous_start(const TrainingSet& set, const Stage& stage)
         for (const double ratio : {0.01, 0.05, 0.25, 1.25, 5.0}) {  // of critical damping
             if (prunes && worse_damping == 2) break;
             const double k = middle * std::pow(10.0, k_step / 2.0);
-            Cloth cloth = surrogate;
-            cloth.springs.stiffness = uniform(k);
-            cloth.springs.damping = uniform(ratio * 2 * std::sqrt(k * mass));
+            const Cloth cloth = uniform_cloth(surrogate, k, ratio * 2 * std::sqrt(k * mass));
             if (!runs_at_the_step(cloth, set)) continue;
             const double error = priced_error(set, gradient, targets, cloth);
             worse_damping = error < least ? 0 : worse_damping + 1;
@@ -113,7 +136,9 @@ Cloth fit_homogeneous(const TrainingSet& set, const DescentOptions& descent,
                       const Progress& progress)
 {
     const std::string name =
-        fmt::format("homogeneous fit, {} x {}", set.options.grid.rows, set.options.grid.cols);
+        set.options.cloth
+            ? fmt::format("homogeneous fit, {} particles", set.surrogate.particle_count())
+            : fmt::format("homogeneous fit, {} x {}", set.options.grid.rows, set.options.grid.cols);
     const Cloth start = homogeneous_start(set, Stage(progress, name));
     return descend(set, start, descent, 0, nullptr, {}, progress, name).cloth;
 }

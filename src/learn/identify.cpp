@@ -33,6 +33,11 @@ constexpr double kLongestWindow = 1.7;
 constexpr std::size_t kFewestFrames = 4;
 // Weights of the prior that are tried.
 constexpr std::array kPriors{1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
+// Weights of the pull between neighbours on a mesh. Where there is noise, it drowns the damping and
+// the bending of single elements first, so these begin close to homogeneous.
+constexpr std::array kNeighbourPriors{1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2,
+                                      1e-1,  1.0,  1e1,  1e2,  1e3,  1e4};
+constexpr PriorWeights kNoisyMesh{1e-2, 1e1, 1e0, 1e2};
 // A stronger prior biases more, which the standard errors do not know: it must predict better by
 // this share. On 32 rollouts with 1 cm of noise the halves would else take a prior of 1e-3, better
 // by 2 %, which draws stiffness down by 2 N/m where noise alone leaves 0.9.
@@ -51,6 +56,11 @@ constexpr double kLeastShareOfOthers = 0.05;
 
 using Folds = std::array<NormalBlocks, 2>;
 
+PriorWeights all_weights(double weight)
+{
+    return {weight, weight, weight, weight};
+}
+
 NormalBlocks sum_of(const Folds& folds)
 {
     NormalBlocks sum = folds[0];
@@ -62,7 +72,7 @@ NormalBlocks sum_of(const Folds& folds)
 // other half.
 struct Choice {
     Scheme scheme;
-    PriorWeights weights{kPriors[0], kPriors[0]};
+    PriorWeights weights = all_weights(kPriors[0]);
     double score = kInfinity;
     std::optional<Folds> folds;
 };
@@ -84,15 +94,15 @@ class Identifier {
         : options_(options),
           stage_(progress, "solve"),
           reader_(motion, options),
-          unknowns_(reader_.cloth()),
-          solver_(reader_.cloth(), options.iterative)
+          unknowns_(reader_.cloth(), options.regions),
+          solver_(reader_.cloth(), options.regions, options.iterative)
     {
     }
 
     Identification run();
 
   private:
-    std::vector<Scheme> weak_schemes(bool instruments) const;
+    std::vector<Scheme> weak_schemes(Instruments instruments, double noise) const;
     // Of the progress, this takes what lies between two shares.
     Folds accumulate(const Scheme& scheme, double from, double to) const;
     double score(const Folds& folds, const Folds& judge, const PriorWeights& weights);
@@ -101,6 +111,10 @@ class Identifier {
     long least_rows() const { return long(unknowns_.size()); }
     void choose_window(const std::vector<Scheme>& schemes);
     void strengthen(double PriorWeights::*kind);
+    void weigh_neighbours();
+    bool explains(double score) const;
+    // Priors between neighbours, not those of families.
+    bool is_mesh() const { return reader_.cloth().triangles.triangle_count() > 0; }
     const Choice& choose(const std::vector<Scheme>& schemes);
     void answer(const Scheme& scheme, const NormalBlocks& blocks, const PriorWeights& weights,
                 Identification& result) const;
@@ -120,12 +134,12 @@ class Identifier {
     int tried_ = 0;  // schemes
 };
 
-std::vector<Scheme> Identifier::weak_schemes(bool instruments) const
+std::vector<Scheme> Identifier::weak_schemes(Instruments instruments, double noise) const
 {
     const double interval = reader_.interval();
     std::vector<Scheme> result;
     if (options_.window) {
-        Scheme asked{BalanceForm::weak, instruments, 0};
+        Scheme asked{BalanceForm::weak, instruments, 0, noise};
         // Longer than any rollout is the same as twice as long, and has no windows either.
         const double longest = 2 * double(reader_.longest());
         asked.half_width = int(std::lround(std::min(*options_.window / interval, longest)));
@@ -140,18 +154,19 @@ std::vector<Scheme> Identifier::weak_schemes(bool instruments) const
         return {asked};
     }
     for (const int half : kHalfWidths) {
-        if (instruments && half == kHalfWidths[0]) continue;  // too few frames of each parity
+        const bool few = instruments == Instruments::frames && half == kHalfWidths[0];
+        if (few) continue;  // frames of each parity
         const bool too_long =
             half * interval > kLongestWindow || std::size_t(4 * half) > reader_.shortest();
         if (too_long && !result.empty()) break;
-        result.push_back({BalanceForm::weak, instruments, half});
+        result.push_back({BalanceForm::weak, instruments, half, noise});
     }
     return result;
 }
 
 Folds Identifier::accumulate(const Scheme& scheme, double from, double to) const
 {
-    const NormalBlocks none(reader_.cloth());
+    const NormalBlocks none(reader_.cloth(), options_.regions);
     Folds sums{none, none};
     const std::size_t rollouts = reader_.rollouts().size();
     for (std::size_t r = 0; r < rollouts; ++r) {
@@ -174,7 +189,7 @@ double Identifier::score(const Folds& folds, const Folds& judge, const PriorWeig
     const double value = run();
     if (centered_ || !std::isfinite(value)) return value;
     centered_ = true;  // all are judged with the same centre, where the prior can be felt at all
-    return weights.stiffness > kPriors[0] || weights.damping > kPriors[0] ? run() : value;
+    return weights == all_weights(kPriors[0]) ? value : run();
 }
 
 // A stronger prior on one kind of parameter, as long as that predicts clearly better. Products of
@@ -192,6 +207,37 @@ void Identifier::strengthen(double PriorWeights::*kind)
     }
 }
 
+bool Identifier::explains(double score) const
+{
+    const double squares = (*judge_)[0].squares() + (*judge_)[1].squares();
+    return std::abs(score) < kExplained * squares;
+}
+
+// Each weight in turn goes up or down the ladder as long as that predicts better.
+void Identifier::weigh_neighbours()
+{
+    const auto better_with = [&](double PriorWeights::*kind, double weight) {
+        PriorWeights other = best_.weights;
+        other.*kind = weight;
+        const double value = score(*best_.folds, *judge_, other);
+        if (!(value < best_.score)) return false;
+        best_.weights = other;
+        best_.score = value;
+        return true;
+    };
+    for (const auto kind : {&PriorWeights::stiffness, &PriorWeights::bending,
+                            &PriorWeights::damping, &PriorWeights::bending_damping}) {
+        const auto begin = kNeighbourPriors.begin(), end = kNeighbourPriors.end();
+        auto at = std::find(begin, end, best_.weights.*kind);
+        bool weaker = false;
+        while (at != begin && better_with(kind, *(at - 1))) {
+            --at;
+            weaker = true;
+        }
+        while (!weaker && at + 1 != end && better_with(kind, *(at + 1))) ++at;
+    }
+}
+
 // Takes a scheme where it predicts better than the best so far. The first that has rows in both
 // halves judges all.
 bool Identifier::try_scheme(const Scheme& scheme)
@@ -199,8 +245,8 @@ bool Identifier::try_scheme(const Scheme& scheme)
     constexpr double kShare = 0.2;  // of the work; four are usual
     const double from = std::min(kShare * tried_, 0.75);
     ++tried_;
-    Choice found{scheme, {}, kInfinity, {}};
-    if (options_.prior) found.weights = {*options_.prior, *options_.prior};
+    Choice found{scheme, all_weights(kPriors[0]), kInfinity, {}};
+    if (options_.prior) found.weights = all_weights(*options_.prior);
     found.folds = accumulate(scheme, from, std::min(from + kShare, 0.8));
     const bool has_rows =
         (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0 &&
@@ -208,9 +254,15 @@ bool Identifier::try_scheme(const Scheme& scheme)
     if (has_rows && !judge_) judge_ = found.folds;
     if (has_rows && options_.prior) {
         found.score = score(*found.folds, *judge_, found.weights);
+    } else if (has_rows && is_mesh()) {
+        found.score = score(*found.folds, *judge_, found.weights);
+        if (!explains(found.score)) {
+            found.weights = kNoisyMesh;
+            found.score = score(*found.folds, *judge_, found.weights);
+        }
     } else if (has_rows) {
         for (const double weight : kPriors) {  // the weakest that will do
-            found.weights = {weight, weight};
+            found.weights = all_weights(weight);
             found.score = score(*found.folds, *judge_, found.weights);
             if (std::isfinite(found.score)) break;
         }
@@ -245,15 +297,19 @@ const Choice& Identifier::choose(const std::vector<Scheme>& schemes)
     tried_ = 0;
     choose_window(schemes);
     if (options_.prior || !std::isfinite(best_.score)) return best_;
+    // Where next to nothing is left unexplained, no prior can help.
+    if (explains(best_.score)) return best_;
+    if (is_mesh()) {
+        weigh_neighbours();
+        return best_;
+    }
     if (best_.weights.stiffness > kPriors[0]) {  // damping may have been what needed it
-        const PriorWeights weaker{kPriors[0], best_.weights.damping};
+        PriorWeights weaker = best_.weights;
+        weaker.stiffness = kPriors[0];
         const double value = score(*best_.folds, *judge_, weaker);
         if (value < best_.score) best_.weights = weaker;
         best_.score = std::min(value, best_.score);
     }
-    // Where next to nothing is left unexplained, no prior can help.
-    const double squares = (*judge_)[0].squares() + (*judge_)[1].squares();
-    if (std::abs(best_.score) < kExplained * squares) return best_;
     strengthen(&PriorWeights::damping);
     strengthen(&PriorWeights::stiffness);
     return best_;
@@ -265,7 +321,7 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
     const std::optional<PriorSolver::Solved> solved = solver_.solve(blocks, weights);
     if (!solved) {
         throw Failure(
-            "identify: the motion does not determine the springs even with a prior of {} for "
+            "identify: the motion does not determine the parameters even with a prior of {} for "
             "stiffness and {} for damping; give more motion, or learn by gradient",
             weights.stiffness, weights.damping);
     }
@@ -278,10 +334,13 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
     result.prior = weights;
     result.cloth = reader_.cloth();
     result.held_count.assign(unknowns_.parameters().size(), 0);
-    for (Eigen::Index i = 0; i < solution.value.size(); ++i) {
-        const auto [parameter, element] = unknowns_.position(i);
-        values_of(result.cloth, unknowns_.parameters()[parameter])[element] = solution.value[i];
-        result.held_count[parameter] += solution.held[i];
+    for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
+        std::vector<double>& values = values_of(result.cloth, unknowns_.parameters()[k]);
+        for (std::size_t e = 0; e < values.size(); ++e) {
+            const std::size_t unknown = unknowns_.number(k, e);
+            values[e] = unknowns_.scale(k, e) * solution.value[static_cast<Eigen::Index>(unknown)];
+            result.held_count[k] += solution.held[unknown];
+        }
     }
     stage_.report(0.9);
     add_errors(scheme, blocks, weights, solution.value, result);
@@ -356,7 +415,7 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
         const double variance = ratio / count;  // of a row that stands for itself alone [N^2]
         for (std::size_t e = 0; e < values.size(); ++e) {
             const auto i = static_cast<Eigen::Index>(unknowns_.number(k, e));
-            if (seen[i]) values[e] = std::sqrt(variance * inverse[i]);
+            if (seen[i]) values[e] = unknowns_.scale(k, e) * std::sqrt(variance * inverse[i]);
         }
         if (k > 0) continue;
         const double weight_of_window =
@@ -364,13 +423,14 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
         errors.force = std::sqrt(variance * reader_.row_interval(scheme)) / weight_of_window;
     }
     result.cloth.errors = errors;
-    for (std::size_t s = 0; s < reader_.cloth().springs.spring_count(); ++s) {
+    const Element first = unknowns_.parameters()[0].kind->element;
+    for (std::size_t e = 0; e < element_count(reader_.cloth(), first); ++e) {
         bool any = false;
         for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
-            const bool of_spring = unknowns_.parameters()[k].kind->element == Element::spring;
-            any = any || (of_spring && seen[unknowns_.number(k, s)]);
+            const bool of_element = unknowns_.parameters()[k].kind->element == first;
+            any = any || (of_element && seen[unknowns_.number(k, e)]);
         }
-        if (!any) result.unseen.push_back(static_cast<int>(s));
+        if (!any) result.unseen.push_back(static_cast<int>(e));
     }
 }
 
@@ -386,12 +446,14 @@ Identification Identifier::run()
     }
     if (!force) result.noise = reader_.measure_noise();
     const bool matters = result.noise.level > kHarmlessNoise * smallest_spacing(reader_.cloth());
-    bool instruments =
-        options_.instruments == Instruments::frames ||
-        (options_.instruments == Instruments::automatic && result.noise.white && matters);
+    Instruments instruments = options_.instruments;
+    if (instruments == Instruments::automatic) {
+        const Instruments suited = is_mesh() ? Instruments::noise : Instruments::frames;
+        instruments = result.noise.white && matters ? suited : Instruments::none;
+    }
     for (;;) {
         const std::vector<Scheme> schemes =
-            force ? std::vector<Scheme>{{}} : weak_schemes(instruments);
+            force ? std::vector<Scheme>{{}} : weak_schemes(instruments, result.noise.level);
         const Choice& choice = choose(schemes);
         const NormalBlocks blocks = sum_of(*choice.folds);
         if (blocks.row_count() == 0) {
@@ -409,21 +471,39 @@ Identification Identifier::run()
         }
         // As strong as it was for the halves, of which the whole has twice the information.
         PriorWeights weights = choice.weights;
-        if (!options_.prior) weights = {weights.stiffness / 2, weights.damping / 2};
-        if (std::isfinite(choice.score) || !instruments ||
-            options_.instruments == Instruments::frames) {
+        if (!options_.prior) {
+            weights = {weights.stiffness / 2, weights.damping / 2, weights.bending / 2,
+                       weights.bending_damping / 2};
+        }
+        if (std::isfinite(choice.score) || instruments == Instruments::none ||
+            options_.instruments != Instruments::automatic) {
             answer(choice.scheme, blocks, weights, result);
             break;
         }
-        instruments = false;  // too little motion for products of separate frames
+        instruments = Instruments::none;  // too little motion for products of separate frames
     }
-    result.biased = result.noise.white && matters && !result.instruments;
+    result.biased = result.noise.white && matters && result.instruments == Instruments::none;
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
 }
 
 }  // namespace
+
+std::string_view name_of(Instruments instruments)
+{
+    switch (instruments) {
+        case Instruments::automatic:
+            return "auto";
+        case Instruments::none:
+            return "none";
+        case Instruments::frames:
+            return "frames";
+        case Instruments::noise:
+            return "noise";
+    }
+    return "unknown";
+}
 
 Identification identify(const Motion& motion, const IdentifyOptions& options,
                         const Progress& progress)
@@ -433,7 +513,8 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
             "identify: in this motion the cloth could touch obstacles or itself, and those forces "
             "would be taken for springs; learn from motion without contact");
     }
-    if (make_surrogate(motion.header, options.grid, 1, 1).springs.spring_count() == 0) {
+    if (!options.cloth &&
+        make_surrogate(motion.header, options.grid, 1, 1).springs.spring_count() == 0) {
         throw Error("identify: {} x {} particles have no springs of these families; give more",
                     options.grid.rows, options.grid.cols);
     }
@@ -451,16 +532,23 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
 
 std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options)
 {
+    constexpr int kHalfWidth = 24;  // frames of windows
     const BalanceReader reader(motion, options);
-    if (!reader.has_accelerations() || options.form == BalanceForm::weak) return std::nullopt;
+    Scheme scheme;
+    if (options.form != BalanceForm::weak && !reader.has_accelerations()) return std::nullopt;
+    if (options.form == BalanceForm::weak) {
+        scheme.form = BalanceForm::weak;
+        scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 4));
+        if (scheme.half_width < static_cast<int>(kFewestFrames)) return std::nullopt;
+    }
     NormalBlocks blocks(reader.cloth());
-    const Scheme scheme;
     for (std::size_t r = 0; r < reader.rollouts().size(); ++r) {
         for (const Piece& piece : reader.pieces(scheme, r)) {
             reader.with_rows(scheme, piece,
                              [&](const BalancePair& rows) { blocks.add(rows, reader.threads()); });
         }
     }
+    if (blocks.row_count() == 0) return std::nullopt;
     return std::sqrt(std::max(0.0, blocks.least_residual()) / blocks.squares());
 }
 

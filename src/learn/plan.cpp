@@ -115,6 +115,45 @@ void check_descent(const LearnOptions& options)
     if (options.substeps) check_range("substeps", options.substeps->count.value_or(1), 1, kMany);
 }
 
+void check_elements(const LearnOptions& options)
+{
+    const bool triangles = options.elements == LearnElements::triangles;
+    const std::pair<const char*, bool> of_triangles[] = {
+        {"cut", options.cut.has_value()},
+        {"orthotropic", options.orthotropic},
+        {"region_count", options.region_count.has_value()},
+        {"region_map", options.region_map.has_value()}};
+    for (const auto& [field, given] : of_triangles) {
+        if (!given || triangles) continue;
+        throw Error(Field{field},
+                    "learn: {} belongs to triangles; add `elements` triangles, or leave it out",
+                    field);
+    }
+    if (triangles && options.law) {
+        throw Error(Field{"law"},
+                    "learn: a law belongs to springs, and triangles are to be learned; leave out "
+                    "one of the two");
+    }
+    if (triangles && options.families) {
+        throw Error(Field{"families"},
+                    "learn: families belong to springs, and triangles are to be learned; leave "
+                    "out one of the two");
+    }
+    if (options.mesh && options.grid) {
+        throw Error(Field{"mesh"}, "learn: a mesh and a grid of particles; give one of the two");
+    }
+    if (options.region_count && options.region_map) {
+        throw Error(Field{"region_count"},
+                    "learn: a number of regions and a map of them; give one of the two");
+    }
+    if (options.region_count) check_range("region_count", *options.region_count, 1, 1000);
+    if (learns_on_mesh(options) && options.method == LearnMethod::gradient) {
+        throw Error(Field{"method"},
+                    "learn: the published descent learns springs on a grid; use another method for "
+                    "meshes");
+    }
+}
+
 void check_motion_to_learn(const Motion& motion)
 {
     if (motion.header.contact) {
@@ -144,6 +183,7 @@ void check_learn(const LearnOptions& options, const Motion& motion)
         throw Error(Field{field}, "learn: {} weights for two passes; give one or two",
                     weights->size());
     }
+    check_elements(options);
     if (options.method == LearnMethod::gradient) return;
     const std::pair<const char*, bool> of_another[] = {
         {"freeze", options.freeze.has_value()},
@@ -208,10 +248,17 @@ TrainOptions train_options(const LearnOptions& options, const Motion& motion)
     return train;
 }
 
-IdentifyOptions identify_options(const LearnOptions& options, const GridOptions& grid)
+bool learns_on_mesh(const LearnOptions& options)
+{
+    return options.elements == LearnElements::triangles || options.mesh;
+}
+
+IdentifyOptions identify_options(const LearnOptions& options, const TrainOptions& train)
 {
     IdentifyOptions solve;
-    solve.grid = grid;
+    solve.grid = train.grid;
+    solve.cloth = train.cloth;
+    solve.regions = train.regions;
     solve.law = options.law.value_or(SpringLaw{});
     solve.form = options.form;
     solve.instruments = options.instruments;
@@ -227,8 +274,9 @@ IdentifyOptions identify_options(const LearnOptions& options, const GridOptions&
 std::optional<Grid> finer_grid(const LearnOptions& options, const MotionHeader& header)
 {
     constexpr int kLeast = 3, kMostRows = 20;  // fewer are no grid for a surrogate
-    const bool open = header.captured && !options.grid && options.method != LearnMethod::linear &&
-                      !options.freeze && !options.stiffness_start && !options.damping_start;
+    const bool open = header.captured && !options.grid && !learns_on_mesh(options) &&
+                      options.method != LearnMethod::linear && !options.freeze &&
+                      !options.stiffness_start && !options.damping_start;
     const std::optional<Grid> own = regular_grid(header.rest);
     if (!open || !own || own->rows < kLeast || own->cols < kLeast) return std::nullopt;
     const Grid finer{2 * own->rows - 1, 2 * own->cols - 1};

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/quantile.h"
+#include "learn/element_neighbours.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -30,19 +31,50 @@ Sight::Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns) : seen(d
 {
     ParameterValues positive(unknowns.parameters().size());
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
-        if (diagonal[i] > 0) positive[unknowns.position(i).parameter].push_back(diagonal[i]);
+        if (diagonal[i] > 0) positive[unknowns.parameter_of(i)].push_back(diagonal[i]);
     }
     for (const auto& values : positive) typical.push_back(values.empty() ? 1 : median_of(values));
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
-        seen[i] = diagonal[i] > kUnseen * typical[unknowns.position(i).parameter];
+        seen[i] = diagonal[i] > kUnseen * typical[unknowns.parameter_of(i)];
     }
 }
 
 }  // namespace
 
+namespace {
+
+double weight_of(const Parameter& parameter, const PriorWeights& weights)
+{
+    const bool damping = parameter.is_damping();
+    if (parameter.kind->element == Element::hinge) {
+        return damping ? weights.bending_damping : weights.bending;
+    }
+    return damping ? weights.damping : weights.stiffness;
+}
+
+}  // namespace
+
+void PriorSolver::find_neighbours()
+{
+    degree_.assign(unknowns_.parameters().size(), 0);
+    for (const Element type : {Element::triangle, Element::hinge}) {
+        const auto pairs = neighbouring_elements(cloth_, type);
+        for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
+            if (unknowns_.parameters()[k].kind->element != type) continue;
+            for (const auto& [a, b] : pairs) {
+                const std::array both{unknowns_.number(k, a), unknowns_.number(k, b)};
+                if (both[0] != both[1]) neighbours_.push_back(both);
+            }
+            degree_[k] = 2 * double(pairs.size()) / double(element_count(cloth_, type));
+        }
+    }
+}
+
+// Neighbours that are not seen follow those that are, and hardly pull at them.
 BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights& weights,
                                   std::vector<char>* seen) const
 {
+    constexpr double kFollow = 1e-6, kBeside = 1e-9;  // of the usual information
     BoundedSystem system = blocks.assemble();
     const Eigen::VectorXd diagonal = system.matrix.diagonal();
     const Sight sight(diagonal, unknowns_);
@@ -53,12 +85,35 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights
             if (sight.seen[j]) system.right[j] -= entry.value() * center_[i];
             entry.valueRef() = 0;
         }
-        const double scale = sight.typical[unknowns_.position(i).parameter];
-        const bool damping = unknowns_.parameter(i).is_damping();
-        const double weight = damping ? weights.damping : weights.stiffness;
-        const double added = sight.seen[i] ? weight * scale : scale;
-        system.matrix.coeffRef(i, i) += added;
+    }
+    std::vector<Eigen::Triplet<double>> prior;
+    for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
+        const std::size_t k = unknowns_.parameter_of(i);
+        const double scale = sight.typical[k];
+        const bool has_neighbours = degree_[k] > 0 && !neighbours_.empty();
+        const double weight = has_neighbours ? kBeside * weight_of(unknowns_.parameter(i), weights)
+                                             : weight_of(unknowns_.parameter(i), weights);
+        const double unseen = has_neighbours ? kBeside * kFollow : 1;
+        const double added = scale * (sight.seen[i] ? weight : unseen);
+        prior.emplace_back(i, i, added);
         system.right[i] = (sight.seen[i] ? system.right[i] : 0) + added * center_[i];
+    }
+    for (const auto& [a, b] : neighbours_) {
+        const std::size_t k = unknowns_.parameter_of(a);
+        const bool both = sight.seen[a] && sight.seen[b];
+        const double pull = sight.typical[k] / degree_[k] *
+                            (both ? weight_of(unknowns_.parameter(a), weights) : kFollow);
+        const auto i = static_cast<int>(a), j = static_cast<int>(b);
+        prior.emplace_back(i, i, pull);
+        prior.emplace_back(j, j, pull);
+        prior.emplace_back(i, j, -pull);
+        prior.emplace_back(j, i, -pull);
+    }
+    Eigen::SparseMatrix<double> added(system.matrix.rows(), system.matrix.cols());
+    added.setFromTriplets(prior.begin(), prior.end());
+    system.matrix += added;
+    for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
+        system.bounded.push_back(unknowns_.parameter(i).kind->lower_bound >= 0);
     }
     if (seen) *seen = sight.seen;
     return system;

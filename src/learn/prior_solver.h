@@ -10,16 +10,17 @@
 
 namespace springtime {
 
-// Solves under a prior: every parameter is drawn a little towards the median of its kind in its
-// family.
+// Solves under a prior. Parameters of triangles and hinges are drawn towards their neighbours, all
+// others towards the median of their kind in their family.
 class PriorSolver {
   public:
-    PriorSolver(const Cloth& cloth, bool iterative)
+    PriorSolver(const Cloth& cloth, const std::optional<Regions>& regions, bool iterative)
         : cloth_(cloth),
-          unknowns_(cloth),
+          unknowns_(cloth, regions),
           solver_(iterative ? LinearSolver::iterative : LinearSolver::direct),
           center_(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size())))
     {
+        find_neighbours();
     }
 
     // The normal equations with the prior. Parameters that are not seen have the prior alone.
@@ -35,8 +36,12 @@ class PriorSolver {
     void center_on(const Solved& one, const Solved& other);
 
   private:
+    void find_neighbours();
+
     const Cloth& cloth_;
     Unknowns unknowns_;
+    std::vector<std::array<std::size_t, 2>> neighbours_;  // pairs of unknowns
+    std::vector<double> degree_;                          // mean number of neighbours, by parameter
     LinearSolver solver_;
     Eigen::VectorXd center_;
 };

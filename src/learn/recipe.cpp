@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "learn/descent.h"
+#include "learn/mesh_surrogate.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -25,8 +26,11 @@ const TrainingSet& Recipe::training_set()
 void Recipe::solve()
 {
     if (!state_.linear) {
-        state_.linear = identify(motion_, identify_options(options_, train_.grid), progress_);
+        state_.linear = identify(motion_, identify_options(options_, train_), progress_);
+        if (options_.region_count.value_or(1) > 1) solve_by_region();
         store_.keep_linear(*state_.linear);
+    } else if (options_.region_count.value_or(1) > 1) {
+        train_.regions = regions_of_values(state_.linear->cloth);
     }
     learned_.linear_rmse = training_set().validation_error(state_.linear->cloth).mean;
     learned_.linear = state_.linear;
@@ -36,6 +40,14 @@ void Recipe::solve()
     learned_.summary +=
         "warning: this cloth blows up at the time step of the motion, or needs too short ones; "
         "simulations have to cut the step into sub-steps\n";
+}
+
+// Clusters of what every element was found to have; each is then solved for as one.
+void Recipe::solve_by_region()
+{
+    train_.regions = clustered_regions(state_.linear->cloth, *options_.region_count);
+    set_.reset();
+    state_.linear = identify(motion_, identify_options(options_, train_), progress_);
 }
 
 bool Recipe::asks_for_solving() const
@@ -48,6 +60,7 @@ bool Recipe::asks_for_solving() const
 // all: the forces of a finite-element cloth are not those of springs, whatever these are.
 bool Recipe::springs_may_explain()
 {
+    if (learns_on_mesh(options_)) return true;
     constexpr std::size_t kVeryFew = 4, kFew = 16;
     constexpr double kMuch = 0.3;
     constexpr double kFarBetter = 0.5;  // as in linear_answer_is_exact()
@@ -57,7 +70,7 @@ bool Recipe::springs_may_explain()
         return select_rollouts(motion_,
                                {training.begin(), training.begin() + std::ptrdiff_t(count)});
     };
-    const IdentifyOptions solving = identify_options(options_, train_.grid);
+    const IdentifyOptions solving = identify_options(options_, train_);
     const std::optional<double> unexplained = least_unexplained(first(kVeryFew), solving);
     if (unexplained && *unexplained > kMuch) {
         learned_.summary += fmt::format(
@@ -215,7 +228,11 @@ Learned Recipe::run()
     }
     open_store();
     fit_globals_first();
-    choose_grid();
+    if (learns_on_mesh(options_)) {
+        use_mesh();
+    } else {
+        choose_grid();
+    }
     switch (options_.method) {
         case LearnMethod::automatic:
             learn_automatically();

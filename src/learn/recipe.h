@@ -52,6 +52,8 @@ class Recipe {
     void fit_to_all();
     void choose_grid();
     void choose_grid(const Grid& finer);
+    void use_mesh();
+    void solve_by_region();
     void solve();
     bool asks_for_solving() const;
     bool springs_may_explain();

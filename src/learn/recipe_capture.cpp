@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "learn/mesh_surrogate.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -75,6 +76,18 @@ void Recipe::use_grid(const Grid& grid)
     train_.grid.rows = grid.rows;
     train_.grid.cols = grid.cols;
     set_.reset();  // it has another grid
+}
+
+// A run that goes on chooses the same.
+void Recipe::use_mesh()
+{
+    const ChosenMesh chosen = choose_mesh(options_, motion_);
+    note(chosen.reason);
+    if (!chosen.reason.empty()) learned_.summary += chosen.reason + "\n";
+    train_.cloth = mesh_surrogate(options_, motion_.header, chosen.mesh);
+    if (options_.region_map) train_.regions = regions_of_map(*train_.cloth, *options_.region_map);
+    if (options_.region_count == 1) train_.regions = one_region(*train_.cloth);
+    set_.reset();  // it has other particles
 }
 
 void Recipe::choose_grid()

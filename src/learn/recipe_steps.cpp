@@ -11,7 +11,8 @@ namespace springtime {
 Cloth Recipe::start_of(const StepPlan& plan) const
 {
     const LearnStep& before = learned_.steps.back();
-    if (plan.descent.deviate && learned_.linear_rmse && *learned_.linear_rmse < before.error.mean) {
+    const bool last = plan.descent.deviate || learns_on_mesh(options_);
+    if (last && learned_.linear_rmse && *learned_.linear_rmse < before.error.mean) {
         return with_law(learned_.linear->cloth, plan.law, plan.descent.lean,
                         options_.families.has_value());
     }
@@ -58,8 +59,10 @@ void Recipe::learn_in_steps()
 {
     std::vector<StepPlan> plans = planned_steps(options_, motion_.header);
     for (StepPlan& plan : plans) plan.descent.width = outlier_width();
-    if (as_stated_) learned_.steps.push_back(*as_stated_);
-    add_fitted_step();
+    if (!learns_on_mesh(options_)) {
+        if (as_stated_) learned_.steps.push_back(*as_stated_);
+        add_fitted_step();
+    }
     int first_iteration = 0;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         const auto begin = Clock::now();

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "learn/plan.h"
 #include "springtime/evaluate.h"
 
 namespace springtime {
@@ -97,7 +98,7 @@ std::optional<std::size_t> simplest_good(const std::vector<ValidationError>& err
 std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHeader& header)
 {
     const SpringLaw published, law = options.law.value_or(law_named("full"));
-    const bool lean = !options.law;
+    const bool mesh = learns_on_mesh(options), lean = !options.law && !mesh;
     const std::string name = lean ? "lean law" : name_of(law);
     DescentOptions homogeneous = homogeneous_descent(header, options.seed);
     if (options.homogeneous_iterations) {
@@ -117,6 +118,17 @@ std::vector<StepPlan> planned_steps(const LearnOptions& options, const MotionHea
     detailed.validate_every = options.validate_every.value_or(DescentOptions{}.validate_every);
     detailed.masses = options.masses.value_or(lean && !header.captured);
     detailed.seed = options.seed + 1;
+    if (mesh) {
+        const bool triangles = options.elements == LearnElements::triangles;
+        const bool regions = options.region_count || options.region_map;
+        detailed.deviate = !regions;
+        const std::string elements = triangles ? "triangles" : "springs of the mesh";
+        return {{"homogeneous " + elements, published, homogeneous},
+                {regions     ? elements + " by region"
+                 : triangles ? "per triangle"
+                             : "per spring of the mesh",
+                 published, detailed}};
+    }
     std::vector<StepPlan> steps{{"homogeneous, published law", published, homogeneous}};
     homogeneous.lean = detailed.lean = lean;
     if (name != "published law") steps.push_back({"homogeneous, " + name, law, homogeneous});

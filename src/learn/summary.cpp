@@ -28,7 +28,10 @@ std::string noise_text(const Identification& found)
                   "noise of the positions: {:.2g} m, {} in time (neighbouring frames are "
                   "correlated by {:.2f})",
                   noise.level, noise.white ? "white" : "not white", noise.correlation);
-    if (found.instruments) {
+    if (found.instruments == Instruments::noise) {
+        return text + "; so as much noise was added again, and what that changes was taken off\n";
+    }
+    if (found.instruments == Instruments::frames) {
         return text + (noise.white ? "; so even and odd frames were held against each other, which "
                                      "such noise cannot bias\n"
                                    : "; even and odd frames were held against each other\n");
@@ -46,34 +49,50 @@ std::string noise_text(const Identification& found)
 
 std::string describe(const Identification& found)
 {
-    const SpringSet& springs = found.cloth.springs;
+    std::string elements;
+    for (const Element element : kElements) {
+        const std::size_t count = element_count(found.cloth, element);
+        if (count == 0) continue;
+        elements += fmt::format("{}{} {}s", elements.empty() ? "" : ", ", count, name_of(element));
+    }
     std::string text =
-        fmt::format("linear: {} springs from {} equations in {:.1f} s, {}\n",
-                    springs.spring_count(), found.equation_count, found.seconds,
+        fmt::format("linear: {} from {} equations in {:.1f} s, {}\n", elements,
+                    found.equation_count, found.seconds,
                     found.form == BalanceForm::force
                         ? "force form, from stored accelerations"
                         : fmt::format("weak form, from positions in windows of ±{:.2f} s",
                                       found.window.value_or(0)));
     if (found.form == BalanceForm::weak) text += noise_text(found);
-    text += fmt::format(
-        "standard errors (median): stiffness {:.2g} N/m, damping {:.2g} N s/m; the prior has "
-        "weights {:.0e} and {:.0e}",
-        median_error(found, 0), median_error(found, 1), found.prior.stiffness, found.prior.damping);
+    text += "standard errors (median):";
+    const std::vector<Parameter> parameters = learned_parameters(found.cloth);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+        const ParameterKind& kind = *parameters[k].kind;
+        const bool hinge = kind.element == Element::hinge;
+        text += fmt::format("{} {}{} {:.2g} {}", k == 0 ? "" : ",", hinge ? "hinge " : "",
+                            label_of(found.cloth, parameters[k]),
+                            median_error(found, static_cast<int>(k)), kind.unit);
+    }
+    text += fmt::format("; the prior has weights {:.0e} and {:.0e}", found.prior.stiffness,
+                        found.prior.damping);
+    if (found.cloth.hinges.hinge_count() > 0) {
+        text += fmt::format(", {:.0e} and {:.0e} for bending", found.prior.bending,
+                            found.prior.bending_damping);
+    }
     const int held = std::accumulate(found.held_count.begin(), found.held_count.end(), 0);
     if (held > 0) text += fmt::format("; {} parameters are held at zero", held);
     text += "\n";
-    std::size_t parameters = 0;
-    for (const auto& values : parameters_of(found.cloth)) parameters += values.size();
-    if (held > kManyHeld * double(parameters)) {
+    std::size_t numbers = 0;
+    for (const auto& values : parameters_of(found.cloth)) numbers += values.size();
+    if (held > kManyHeld * double(numbers)) {
         text +=
-            "warning: that many parameters at zero mean that such springs do not balance the "
-            "forces of this motion; where particles lie between landmarks, a law with a knot at "
-            "strain 0 and isotropic damping may help\n";
+            "warning: that many parameters at zero mean that such elements do not balance the "
+            "forces of this motion; where particles lie between landmarks, springs of a law with a "
+            "knot at strain 0 and isotropic damping may help\n";
     }
     if (!found.unseen.empty()) {
-        text += fmt::format(
-            "{} springs are not seen by this motion and have the median of their family\n",
-            found.unseen.size());
+        text += fmt::format("{} {}s are not seen by this motion and have the values of their {}\n",
+                            found.unseen.size(), name_of(parameters[0].kind->element),
+                            found.cloth.triangles.triangle_count() > 0 ? "neighbours" : "family");
     }
     return text;
 }

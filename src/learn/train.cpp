@@ -383,9 +383,14 @@ Cloth make_surrogate(const MotionHeader& header, const GridOptions& grid, double
     return cloth;
 }
 
+Cloth surrogate_of(const MotionHeader& header, const TrainOptions& options)
+{
+    return options.cloth ? *options.cloth : make_surrogate(header, options.grid, 1, 1, options.law);
+}
+
 Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const TrainState& state)
 {
-    return with_parameters(make_surrogate(header, options.grid, 1, 1, options.law), state.best);
+    return with_parameters(surrogate_of(header, options), state.best);
 }
 
 int total_iterations(const TrainOptions& options)

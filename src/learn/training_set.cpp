@@ -20,7 +20,7 @@ Substeps substeps_of(const TrainOptions& options, const MotionHeader& header)
 TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices)
     : motion(source),
       options(choices),
-      surrogate(make_surrogate(source.header, choices.grid, 1, 1, choices.law)),
+      surrogate(surrogate_of(source.header, choices)),
       step{source.header.dt, source.header.environment, choices.device},
       substeps(substeps_of(choices, source.header)),
       resampler(surrogate, source.header),

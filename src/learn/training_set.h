@@ -49,6 +49,9 @@ struct TrainingSet {
     std::vector<Trajectory> validation;  // whole rollouts
 };
 
+// The cloth that options ask for, not yet learned.
+Cloth surrogate_of(const MotionHeader& header, const TrainOptions& options);
+
 // The stiffness and the damping, the same for all springs, that follow the motion best: a search
 // over four decades of stiffness.
 Cloth homogeneous_start(const TrainingSet& set, const Stage& stage);
