@@ -28,18 +28,19 @@ IdentifyOptions options_of(const Cloth& truth)
     return options;
 }
 
-// Root of the mean squared relative error of a parameter, over elements that were seen.
+// Root of the mean squared error of a parameter over its mean, of elements that were seen.
 double relative_error(const Cloth& found, const Cloth& truth, std::size_t parameter)
 {
     const Parameter which = learned_parameters(truth)[parameter];
     const std::vector<double>&ours = values_of(found, which), &theirs = values_of(truth, which);
-    double sum = 0, count = 0;
+    double squares = 0, sum = 0, count = 0;
     for (std::size_t e = 0; e < ours.size(); ++e) {
         if (found.errors && std::isinf(found.errors->parameters[parameter][e])) continue;
-        sum += std::pow(ours[e] / theirs[e] - 1, 2);
+        squares += std::pow(ours[e] - theirs[e], 2);
+        sum += theirs[e];
         ++count;
     }
-    return std::sqrt(sum / count);
+    return std::sqrt(squares / count) / (sum / count);
 }
 
 Cloth woven_mesh(TriangleDamping kind)
@@ -134,7 +135,7 @@ TEST(IdentifyTriangles, TakesOffWhatNoiseChanges)
     const Sheet sheet{2.5, 2.5, 3.6};
     const Cloth truth =
         make_mesh_cloth(sheet, make_grid_mesh(sheet, {6, 6}, MeshCut::diagonal), {});
-    const Motion noisy = observed(falls(truth, 12, 3, 60), {.noise = 3e-4});
+    const Motion noisy = observed(falls(truth, 12, 3, 60), {.noise = 1e-3});
     IdentifyOptions options = options_of(truth);
     options.regions = one_region(truth);
     options.instruments = Instruments::none;
@@ -167,8 +168,9 @@ TEST(IdentifyMeshNetwork, RecoversSpringsAlongTheEdges)
     const SheetMesh mesh = make_grid_mesh(sheet, {5, 5}, MeshCut::alternating);
     Cloth truth =
         make_mesh_network(sheet, mesh, MaterialField::uniform(40), MaterialField::uniform(0.5));
-    // Springs of a grid of the same cut: its rows, columns and diagonals, and two cells across.
-    EXPECT_EQ(truth.springs.spring_count(), 40u + 16u + 40u);
+    // 40 edges of cells and 16 diagonals, and as many pairs of corners across the 40 inner edges as
+    // there are different ones: the 16 other diagonals and 16 that lie two cells apart.
+    EXPECT_EQ(truth.springs.spring_count(), 40u + 16u + 32u);
     Random random(4);
     for (double& k : truth.springs.stiffness) k *= 0.5 + random.uniform();
     const Identification found = identify(falls(truth, 6, 2, 60), options_of(truth));
@@ -182,7 +184,7 @@ TEST(ChooseMesh, NoticesHowCellsAreCut)
 {
     for (const MeshCut cut : {MeshCut::diagonal, MeshCut::antidiagonal, MeshCut::alternating}) {
         const Cloth truth = uneven_mesh({6, 5}, cut, TriangleDamping::deformation);
-        const Motion motion = falls(truth, 2, 2, 60);
+        const Motion motion = falls(truth, 4, 4, 60);
         LearnOptions options;
         options.elements = LearnElements::triangles;
         for (const Motion& seen : {motion, observed(motion, {})}) {
@@ -208,7 +210,7 @@ TEST(ChooseMesh, LeavesBaysOfTheOutlineOpen)
     LearnOptions options;
     options.elements = LearnElements::triangles;
     const SheetMesh mesh = choose_mesh(options, motion).mesh;
-    EXPECT_NEAR(mesh_area(mesh), 12, 0.2);
+    EXPECT_NEAR(mesh_area(mesh), 12, 0.3);  // half a cell may be bridged at each end of the bay
     options.cut = MeshCut::diagonal;
     EXPECT_EQ(field_of([&] { choose_mesh(options, motion); }), "cut");
 }

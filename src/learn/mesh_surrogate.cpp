@@ -87,6 +87,11 @@ ChosenMesh best_cut(const LearnOptions& options, const Motion& motion, const Gri
             least = std::min(least, unexplained);
         }
     }
+    if (!(least < 1)) {
+        best.reason =
+            "the motion is too short to tell how the cells are cut; they are cut diagonal";
+        return best;
+    }
     best.reason =
         fmt::format("the cells are cut {}, which leaves the least of the forces unexplained: {}",
                     best.reason, shares);
