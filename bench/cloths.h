@@ -24,4 +24,32 @@ inline Cloth full_law_cloth(bool bending_springs)
     return cloth;
 }
 
+// The sheet of the finite-element benchmark.
+inline Cloth reference_mesh()
+{
+    const Sheet sheet{15.5, 15.5, 30};
+    return make_mesh_cloth(sheet, make_grid_mesh(sheet, {31, 31}, MeshCut::alternating), {});
+}
+
+// The same with fibres.
+inline Cloth woven_mesh()
+{
+    Cloth cloth = reference_mesh();
+    cloth.triangles.warp_stiffness.assign(cloth.triangles.triangle_count(), 100);
+    cloth.triangles.weft_stiffness = cloth.triangles.warp_stiffness;
+    return cloth;
+}
+
+// Springs on the landmarks of that sheet that are coupled in the triangles of one cut.
+inline Cloth coupled_cloth()
+{
+    Cloth cloth = make_grid_cloth({15.5, 15.5, 30}, {31, 31, true, true, false, false},
+                                  MaterialField::uniform(100), MaterialField::uniform(0.3));
+    set_law(cloth, law_named("coupled"));
+    for (const Parameter& parameter : learned_parameters(cloth)) {
+        for (double& value : values_of(cloth, parameter)) value = std::max(value, 0.05);
+    }
+    return cloth;
+}
+
 }  // namespace springtime::bench

@@ -1,6 +1,7 @@
 // Cost of a gradient on one thread: 16 clips of 500 steps of the 32 x 32 cloth, in lanes. The plain
 // stepper, the way there with a tape, and the way back. Then the full law of springs against the
-// plain one, which take turns. Prints JSON.
+// plain one, which take turns. Then the sheet of triangles and hinges, without and with fibres, and
+// coupled springs. Prints JSON.
 #include <fmt/core.h>
 
 #include "backends/simd/simd.h"
@@ -117,8 +118,12 @@ int main()
     }
     fmt::print(
         "{{\"springs\": {}, \"instruction_set\": \"{}\", {}, \"all_sets\": {{{}}},\n "
-        "\"full_law_over_plain\": {}, \"without_bending_springs\": {}}}\n",
+        "\"full_law_over_plain\": {}, \"without_bending_springs\": {},\n \"mesh\": {{{}}},\n "
+        "\"woven_mesh\": {{{}}},\n \"coupled\": {{{}}}}}\n",
         cloth.springs.spring_count(), best_instruction_set().name, best, sets,
         measure_law(cloth, bench::full_law_cloth(true)),
-        measure_law(cloth, bench::full_law_cloth(false)));
+        measure_law(cloth, bench::full_law_cloth(false)),
+        text_of(measure(bench::reference_mesh(), best_instruction_set())),
+        text_of(measure(bench::woven_mesh(), best_instruction_set())),
+        text_of(measure(bench::coupled_cloth(), best_instruction_set())));
 }

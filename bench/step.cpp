@@ -108,19 +108,12 @@ std::string measure_laws(const Cloth& plain)
                        measure_law(plain, bench::full_law_cloth(false), best_instruction_set()));
 }
 
-// The sheet of the finite-element benchmark.
-Cloth reference_mesh()
-{
-    const Sheet sheet{15.5, 15.5, 30};
-    return make_mesh_cloth(sheet, make_grid_mesh(sheet, {31, 31}, MeshCut::alternating), {});
-}
-
 }  // namespace
 
 int main()
 {
     const Cloth cloth = bench::spring_cloth();
-    const Cloth mesh = reference_mesh();
+    const Cloth mesh = bench::reference_mesh();
     fmt::print(
         "{{\"instruction_set\": \"{}\", \"springs\": {}, {},\n \"full_law_over_plain\": {{{}}},\n "
         "\"mesh\": {{\"triangles\": {}, \"hinges\": {}, {}}}}}\n",

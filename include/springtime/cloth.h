@@ -474,7 +474,8 @@ struct MeshMaterial {
 Cloth make_mesh_cloth(const Sheet& sheet, const SheetMesh& mesh, const MeshMaterial& material);
 
 // A network of springs on the same points, with the same masses: along the edges of the triangles
-// (structural), and between the corners across every inner edge, against folding (bending).
+// (structural), and between the corners across every inner edge, against folding (bending), unless
+// these are joined already.
 Cloth make_mesh_network(const Sheet& sheet, const SheetMesh& mesh, const MaterialField& stiffness,
                         const MaterialField& damping);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "cloth/hinge_shape.h"
 #include "geometry/mesh_edges.h"
@@ -241,7 +242,9 @@ Cloth make_mesh_network(const Sheet& sheet, const SheetMesh& mesh, const Materia
     cloth.grid = mesh.grid;
     cloth.rest = mesh.points;
     share_mass(cloth, mesh);
+    std::set<std::pair<int, int>> joined;
     const auto join = [&](int a, int b, SpringFamily family) {
+        if (!joined.insert(std::minmax(a, b)).second) return;
         const SheetPoint pa = mesh.points[a], pb = mesh.points[b];
         cloth.springs.ends.push_back({std::min(a, b), std::max(a, b)});
         cloth.springs.family.push_back(family);

@@ -198,7 +198,7 @@ double NormalBlocks::residual(const Eigen::VectorXd& parameters) const
     return sum;
 }
 
-double NormalBlocks::least_residual() const
+double NormalBlocks::least_residual(double rows_per_equation) const
 {
     constexpr double kRidge = 1e-12;  // of the mean of the diagonal: some elements see no motion
     double sum = 0;
@@ -207,7 +207,10 @@ double NormalBlocks::least_residual() const
         Eigen::MatrixXd matrix = block.matrix;
         matrix.diagonal().array() += kRidge * matrix.trace() / double(matrix.rows());
         const Eigen::VectorXd x = matrix.ldlt().solve(block.right);
-        sum += block.squares - 2 * x.dot(block.right) + x.dot(block.matrix * x);
+        const double left = block.squares - 2 * x.dot(block.right) + x.dot(block.matrix * x);
+        const double equations = double(block.rows) / rows_per_equation;
+        const double spare = equations - double(block.unknowns.size());
+        sum += spare > 0 ? std::min(block.squares, left * equations / spare) : block.squares;
     }
     return sum;
 }

@@ -76,8 +76,10 @@ class NormalBlocks {
     double residual(const Eigen::VectorXd& parameters) const;
     double squares() const;  // of the forces that elements must exert [N^2]
     // What is left if every particle chooses the parameters of its elements for itself. No common
-    // parameters leave less. Of a pair of looks that are the same. [N^2]
-    double least_residual() const;
+    // parameters leave less. Each parameter fits away what one equation has of noise, so the rest
+    // is scaled up for them; rows that overlap are not equations each. Of a pair of looks that are
+    // the same. [N^2]
+    double least_residual(double rows_per_equation = 1) const;
     long row_count() const;  // equations, three per place of a particle
 
     // What the places of each group say about the parameters, a column per group: minus the

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <type_traits>
 
 #include "core/parallel.h"
 #include "learn/element_formula.h"
@@ -276,7 +277,7 @@ void ElementSeries::differentiate(std::size_t frames, const FrameChoice& choice,
     std::vector<Vec3d> turn(vectors), velocity(vectors);
     for (std::size_t f = reach; f + reach < frames; ++f) {
         const auto derivative = [&](const auto& values, std::size_t width, std::size_t index) {
-            auto sum = 0.0 * values[0];
+            std::decay_t<decltype(values[0])> sum{};
             for (int i = 0; i < kReach; ++i) {
                 const std::size_t offset = (i + 1) * choice.step;
                 sum +=

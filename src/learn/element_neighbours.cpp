@@ -28,6 +28,35 @@ std::vector<int> particles_of(const Cloth& cloth, Element element, std::size_t i
     return {};
 }
 
+std::vector<std::array<std::size_t, 2>> neighbouring_elements(const Cloth& cloth, Element element)
+{
+    std::vector<std::array<std::size_t, 2>> pairs;
+    const auto join_all = [&](const std::vector<std::size_t>& members) {
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            for (std::size_t j = 0; j < i; ++j) pairs.push_back({members[j], members[i]});
+        }
+    };
+    const MeshEdges edges = edges_of(cloth.triangles.corners);
+    if (element == Element::triangle) {
+        for (const auto& [ends, sides] : edges) {
+            std::vector<std::size_t> members;
+            for (const EdgeSide& side : sides) members.push_back(std::size_t(side.triangle));
+            join_all(members);
+        }
+    }
+    if (element == Element::hinge) {
+        std::vector<std::vector<std::size_t>> of_triangle(cloth.triangles.triangle_count());
+        for (std::size_t h = 0; h < cloth.hinges.hinge_count(); ++h) {
+            const auto [a, b, c, d] = cloth.hinges.corners[h];
+            const auto found = edges.find(std::minmax(a, b));
+            if (found == edges.end()) continue;
+            for (const EdgeSide& side : found->second) of_triangle[side.triangle].push_back(h);
+        }
+        for (const auto& members : of_triangle) join_all(members);
+    }
+    return pairs;
+}
+
 namespace {
 
 ElementNeighbours grid_neighbours(const Cloth& cloth, Element element)
@@ -60,22 +89,20 @@ ElementNeighbours grid_neighbours(const Cloth& cloth, Element element)
 ElementNeighbours mesh_neighbours(const Cloth& cloth, Element element)
 {
     ElementNeighbours result;
-    const std::size_t count = element_count(cloth, element);
+    result.around.resize(element_count(cloth, element));
     std::vector<std::vector<std::size_t>> of_particle(cloth.particle_count());
-    for (std::size_t e = 0; e < count; ++e) {
-        for (const int p : particles_of(cloth, element, e))
-            of_particle[std::size_t(p)].push_back(e);
+    for (std::size_t s = 0; element == Element::spring && s < result.around.size(); ++s) {
+        for (const int p : cloth.springs.ends[s]) {
+            for (const std::size_t other : of_particle[std::size_t(p)]) {
+                result.around[s].push_back(other);
+                result.around[other].push_back(s);
+            }
+            of_particle[std::size_t(p)].push_back(s);
+        }
     }
-    result.around.resize(count);
-    for (std::size_t e = 0; element != Element::coupling && e < count; ++e) {
-        const std::vector<int> particles = particles_of(cloth, element, e);
-        std::map<std::size_t, std::size_t> shared;
-        for (const int p : particles) {
-            for (const std::size_t other : of_particle[std::size_t(p)]) ++shared[other];
-        }
-        for (const auto& [other, corners] : shared) {
-            if (other != e && corners + 1 >= particles.size()) result.around[e].push_back(other);
-        }
+    for (const auto& [a, b] : neighbouring_elements(cloth, element)) {
+        result.around[a].push_back(b);
+        result.around[b].push_back(a);
     }
     return result;
 }
@@ -134,35 +161,6 @@ void smooth(std::vector<double>& values, const ElementNeighbours& neighbours)
         for (const std::size_t other : around) sum += before[other];
         values[e] = 0.5 * before[e] + 0.5 * sum / double(around.size());
     }
-}
-
-std::vector<std::array<std::size_t, 2>> neighbouring_elements(const Cloth& cloth, Element element)
-{
-    std::vector<std::array<std::size_t, 2>> pairs;
-    const auto join_all = [&](const std::vector<std::size_t>& members) {
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            for (std::size_t j = 0; j < i; ++j) pairs.push_back({members[j], members[i]});
-        }
-    };
-    const MeshEdges edges = edges_of(cloth.triangles.corners);
-    if (element == Element::triangle) {
-        for (const auto& [ends, sides] : edges) {
-            std::vector<std::size_t> members;
-            for (const EdgeSide& side : sides) members.push_back(std::size_t(side.triangle));
-            join_all(members);
-        }
-    }
-    if (element == Element::hinge) {
-        std::vector<std::vector<std::size_t>> of_triangle(cloth.triangles.triangle_count());
-        for (std::size_t h = 0; h < cloth.hinges.hinge_count(); ++h) {
-            const auto [a, b, c, d] = cloth.hinges.corners[h];
-            const auto found = edges.find(std::minmax(a, b));
-            if (found == edges.end()) continue;
-            for (const EdgeSide& side : found->second) of_triangle[side.triangle].push_back(h);
-        }
-        for (const auto& members : of_triangle) join_all(members);
-    }
-    return pairs;
 }
 
 }  // namespace springtime

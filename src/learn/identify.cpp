@@ -533,13 +533,14 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
 
 std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options)
 {
-    constexpr int kHalfWidth = 24;  // frames of windows
+    constexpr int kHalfWidth = 48;        // frames of windows
+    constexpr double kWindowOverlap = 4;  // windows that share most of their frames
     const BalanceReader reader(motion, options);
     Scheme scheme;
     if (options.form != BalanceForm::weak && !reader.has_accelerations()) return std::nullopt;
     if (options.form == BalanceForm::weak) {
         scheme.form = BalanceForm::weak;
-        scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 4));
+        scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 8));
         if (scheme.half_width < static_cast<int>(kFewestFrames)) return std::nullopt;
     }
     NormalBlocks blocks(reader.cloth());
@@ -550,7 +551,8 @@ std::optional<double> least_unexplained(const Motion& motion, const IdentifyOpti
         }
     }
     if (blocks.row_count() == 0) return std::nullopt;
-    return std::sqrt(std::max(0.0, blocks.least_residual()) / blocks.squares());
+    const double overlap = scheme.form == BalanceForm::weak ? kWindowOverlap : 1;
+    return std::sqrt(std::max(0.0, blocks.least_residual(overlap)) / blocks.squares());
 }
 
 }  // namespace springtime

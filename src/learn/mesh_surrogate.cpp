@@ -55,7 +55,7 @@ SheetMesh mesh_of_points(const std::vector<SheetPoint>& points)
 // A few rollouts show how cells are cut, if they show it at all.
 Motion first_rollouts(const Motion& motion)
 {
-    constexpr std::size_t kFew = 2;
+    constexpr std::size_t kFew = 4;
     std::vector<std::size_t> first(std::min(kFew, motion.rollout_count()));
     std::iota(first.begin(), first.end(), std::size_t(0));
     return select_rollouts(motion, first);
@@ -86,6 +86,11 @@ ChosenMesh best_cut(const LearnOptions& options, const Motion& motion, const Gri
             best = {mesh, std::string(name_of(cut))};
             least = std::min(least, unexplained);
         }
+    }
+    if (!(least < 1)) {
+        best.reason =
+            "the motion is too short to tell how the cells are cut; they are cut diagonal";
+        return best;
     }
     best.reason =
         fmt::format("the cells are cut {}, which leaves the least of the forces unexplained: {}",
@@ -190,17 +195,9 @@ Cloth mesh_surrogate(const LearnOptions& options, const MotionHeader& header, co
     Cloth cloth;
     const MaterialField one = MaterialField::uniform(1);
     if (options.elements == LearnElements::triangles) {
-        cloth = make_mesh_cloth(header.sheet, mesh,
-                                {.shear_stiffness = one,
-                                 .area_stiffness = one,
-                                 .damping = one,
-                                 .bending = one,
-                                 .bending_time = 1,
-                                 .damping_kind = options.damping_kind});
-        if (options.orthotropic) {
-            cloth.triangles.warp_stiffness.assign(cloth.triangles.triangle_count(), 1);
-            cloth.triangles.weft_stiffness = cloth.triangles.warp_stiffness;
-        }
+        MeshMaterial material{one, one, one, {}, {}, one, 1, options.damping_kind};
+        if (options.orthotropic) material.warp_stiffness = material.weft_stiffness = one;
+        cloth = make_mesh_cloth(header.sheet, mesh, material);
     } else {
         cloth = make_mesh_network(header.sheet, mesh, one, one);
         if (options.law) set_law(cloth, *options.law);

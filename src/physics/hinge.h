@@ -68,6 +68,9 @@ struct HingeSlope {
     T angle;
     Vec3<T> by2, by3;
     T foot2, foot3;
+    // What these are made of: the normals, |e|, 1/max(|n|^2, least) and min(1, |n|^2/least).
+    Vec3<T> normal1, normal2;
+    T edge_length, inverse1, inverse2, share1, share2;
 };
 
 template <class T>
@@ -87,9 +90,18 @@ SPRINGTIME_HD inline HingeSlope<T> hinge_slope(const HingeShape<T>& shape, const
     const T inverse2 = T(1.0f) / max(square2, shape.least_square2);
     const T share1 = square1 * inverse1, share2 = square2 * inverse2;  // one, unless it collapses
     const T inverse_edge = T(1.0f) / edge_square;
-    return {angle, -(edge_length * inverse1 * share2) * normal1,
-            -(edge_length * inverse2 * share1) * normal2, dot(side2, edge) * inverse_edge,
-            dot(side3, edge) * inverse_edge};
+    return {angle,
+            -(edge_length * inverse1 * share2) * normal1,
+            -(edge_length * inverse2 * share1) * normal2,
+            dot(side2, edge) * inverse_edge,
+            dot(side3, edge) * inverse_edge,
+            normal1,
+            normal2,
+            edge_length,
+            inverse1,
+            inverse2,
+            share1,
+            share2};
 }
 
 // Force [N] = -(K theta + K tau thetadot) dtheta/dx, so that neither net force nor net torque is
@@ -132,21 +144,12 @@ SPRINGTIME_HD inline HingeAdjoint<T> hinge_adjoint(
     const Vec3<T>& side2, const Vec3<T>& side3, const Vec3<T>& edge_rate, const Vec3<T>& rate2,
     const Vec3<T>& rate3, const Vec3<T>& q1, const Vec3<T>& q2, const Vec3<T>& q3)
 {
-    using std::atan2;
     using std::max;
-    using std::sqrt;
-    const Vec3<T> normal1 = cross(edge, side2), normal2 = cross(side3, edge);
-    const T edge_square = max(dot(edge, edge), T(1e-20f));
-    const T edge_length = sqrt(edge_square);
-    const T angle = atan2(-(edge_length * dot(normal1, side3)), dot(normal1, normal2));
+    const HingeSlope<T> slope = hinge_slope(shape, edge, side2, side3);
+    const auto& [angle, slope2, slope3, foot2, foot3, normal1, normal2, edge_length, inverse1,
+                 inverse2, share1, share2] = slope;
     const T square1 = dot(normal1, normal1), square2 = dot(normal2, normal2);
-    const T inverse1 = T(1.0f) / max(square1, shape.least_square1);
-    const T inverse2 = T(1.0f) / max(square2, shape.least_square2);
-    const T share1 = square1 * inverse1, share2 = square2 * inverse2;
-    const Vec3<T> slope2 = -(edge_length * inverse1 * share2) * normal1;
-    const Vec3<T> slope3 = -(edge_length * inverse2 * share1) * normal2;
-    const T inverse_edge = T(1.0f) / edge_square;
-    const T foot2 = dot(side2, edge) * inverse_edge, foot3 = dot(side3, edge) * inverse_edge;
+    const T inverse_edge = T(1.0f) / (edge_length * edge_length);
 
     const T rate = dot(slope2, rate2 - foot2 * edge_rate) + dot(slope3, rate3 - foot3 * edge_rate);
     const T back = dot(slope2, q2 - foot2 * q1) + dot(slope3, q3 - foot3 * q1);

@@ -1,0 +1,262 @@
+// Triangles, hinges and couplings identified by linear least squares, against those that made the
+// motion.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cloths.h"
+#include "error_of.h"
+#include "gradients.h"
+#include "identifying.h"
+#include "learn/balance.h"
+#include "learn/balance_rows.h"
+#include "learn/mesh_surrogate.h"
+#include "springtime/learn.h"
+
+namespace springtime {
+
+namespace {
+
+IdentifyOptions options_of(const Cloth& truth)
+{
+    IdentifyOptions options;
+    options.cloth = truth;
+    options.validation_share = 0.05;
+    for (const Parameter& parameter : learned_parameters(truth)) {  // what it must find
+        for (double& value : values_of(*options.cloth, parameter)) value = 1;
+    }
+    return options;
+}
+
+// Root of the mean squared error of a parameter over its mean, of elements that were seen.
+double relative_error(const Cloth& found, const Cloth& truth, std::size_t parameter)
+{
+    const Parameter which = learned_parameters(truth)[parameter];
+    const std::vector<double>&ours = values_of(found, which), &theirs = values_of(truth, which);
+    double squares = 0, sum = 0, count = 0;
+    for (std::size_t e = 0; e < ours.size(); ++e) {
+        if (found.errors && std::isinf(found.errors->parameters[parameter][e])) continue;
+        squares += std::pow(ours[e] - theirs[e], 2);
+        sum += theirs[e];
+        ++count;
+    }
+    return std::sqrt(squares / count) / (sum / count);
+}
+
+Cloth woven_mesh(TriangleDamping kind)
+{
+    Cloth cloth = uneven_mesh({6, 5}, MeshCut::alternating, kind);
+    add_uneven_fibres(cloth);
+    return cloth;
+}
+
+// ---- Columns of the balance
+
+// The columns times the parameters are the forces of the simulator, for every type of element.
+TEST(ElementColumns, TimesParametersAreTheForces)
+{
+    Cloth coupled = varied_cloth({4, 5, true, true, true, true}, law_named("coupled"));
+    Random random(3);
+    for (double& c : coupled.couplings.stiffness) c = 10 * random.normal();
+    for (const Cloth& cloth :
+         {woven_mesh(TriangleDamping::deformation), woven_mesh(TriangleDamping::strain), coupled}) {
+        const Rollout frames = random_frames(cloth, {}, {}, 4, 0.05, 7);
+        const BalanceRows rows = force_rows(cloth, {}, frames, 1);
+        NormalBlocks blocks(cloth);
+        blocks.add({rows, rows}, 1);
+        const Unknowns unknowns(cloth);
+        Eigen::VectorXd x(static_cast<Eigen::Index>(unknowns.size()));
+        const ParameterValues values = parameters_of(cloth);
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            for (std::size_t e = 0; e < values[k].size(); ++e) {
+                x[static_cast<Eigen::Index>(unknowns.number(k, e))] =
+                    values[k][e] / unknowns.scale(k, e);
+            }
+        }
+        // Accelerations are floats: 2^-24 of them, squared, is 4e-15.
+        EXPECT_LE(std::abs(blocks.residual(x)), 2e-13 * blocks.squares());
+        EXPECT_GT(blocks.squares(), 0);
+    }
+}
+
+// ---- Recovery
+
+TEST(IdentifyTriangles, RecoversEveryElement)
+{
+    for (const TriangleDamping kind : kTriangleDampings) {
+        const Cloth truth = woven_mesh(kind);
+        const Identification found = identify(falls(truth, 6, 2, 60), options_of(truth));
+        EXPECT_EQ(found.form, BalanceForm::force);
+        EXPECT_LE(found.unexplained, 1e-5);
+        for (std::size_t k = 0; k < learned_parameters(truth).size(); ++k) {
+            // Seen: 5e-6 for damping of hinges, which moves little, 1e-7 for the others.
+            EXPECT_LE(relative_error(found.cloth, truth, k), 1e-3) << k;
+        }
+    }
+}
+
+TEST(IdentifyTriangles, RecoversStiffnessFromPositionsWithGaps)
+{
+    const Cloth truth = uneven_mesh({6, 5}, MeshCut::diagonal, TriangleDamping::deformation);
+    const Motion clean = falls(truth, 8, 3, 60);
+    for (const double gaps : {0.0, 0.01}) {
+        const Identification found =
+            identify(observed(clean, {.gaps = gaps, .gap_seconds = 0.1}), options_of(truth));
+        EXPECT_EQ(found.form, BalanceForm::weak);
+        EXPECT_LE(relative_error(found.cloth, truth, 0), 0.03) << gaps;
+        EXPECT_LE(relative_error(found.cloth, truth, 1), 0.03) << gaps;
+        EXPECT_LE(relative_error(found.cloth, truth, 3), 0.1) << gaps;
+    }
+}
+
+// Most of what was found lies within 1.96 standard errors of the truth.
+TEST(IdentifyTriangles, IntervalsHoldTheTruth)
+{
+    const Cloth truth = uneven_mesh({6, 5}, MeshCut::diagonal, TriangleDamping::deformation);
+    const Identification found =
+        identify(observed(falls(truth, 12, 3, 60), {.noise = 1e-5}), options_of(truth));
+    const ParameterValues ours = parameters_of(found.cloth), theirs = parameters_of(truth);
+    for (std::size_t k = 0; k < 2; ++k) {
+        double inside = 0, count = 0;
+        for (std::size_t e = 0; e < ours[k].size(); ++e) {
+            const double error = found.cloth.errors->parameters[k][e];
+            if (std::isinf(error)) continue;
+            inside += std::abs(ours[k][e] - theirs[k][e]) <= 1.96 * error;
+            ++count;
+        }
+        EXPECT_GE(inside / count, 0.85) << k;
+    }
+}
+
+// Noise takes stiffness away, because forces of a stretched sheet nearly cancel. Taking off what as
+// much noise again changes mends that.
+TEST(IdentifyTriangles, TakesOffWhatNoiseChanges)
+{
+    const Sheet sheet{2.5, 2.5, 3.6};
+    const Cloth truth =
+        make_mesh_cloth(sheet, make_grid_mesh(sheet, {6, 6}, MeshCut::diagonal), {});
+    const Motion noisy = observed(falls(truth, 12, 3, 60), {.noise = 1e-3});
+    IdentifyOptions options = options_of(truth);
+    options.regions = one_region(truth);
+    options.instruments = Instruments::none;
+    const double biased = identify(noisy, options).cloth.triangles.shear_stiffness[0] / 300;
+    options.instruments = Instruments::noise;
+    const double mended = identify(noisy, options).cloth.triangles.shear_stiffness[0] / 300;
+    EXPECT_LT(biased, 0.95);
+    EXPECT_LT(std::abs(mended - 1), 0.3 * std::abs(biased - 1));
+}
+
+TEST(IdentifyCouplings, RecoversEitherSign)
+{
+    Cloth truth = varied_cloth({5, 5, true, true, true, false}, {{}, false, false, true});
+    Random random(8);
+    for (double& c : truth.couplings.stiffness) c = 4 * random.normal();
+    const Identification found = identify(falls(truth, 6, 2, 60), options_of(truth));
+    const std::size_t last = learned_parameters(truth).size() - 1;
+    double worst = 0;
+    for (std::size_t i = 0; i < truth.couplings.coupling_count(); ++i) {
+        worst = std::max(
+            worst, std::abs(found.cloth.couplings.stiffness[i] - truth.couplings.stiffness[i]));
+    }
+    EXPECT_LE(worst, 0.01);
+    EXPECT_EQ(found.held_count[last], 0);
+}
+
+TEST(IdentifyMeshNetwork, RecoversSpringsAlongTheEdges)
+{
+    const Sheet sheet{2, 2, 2.5};
+    const SheetMesh mesh = make_grid_mesh(sheet, {5, 5}, MeshCut::alternating);
+    Cloth truth =
+        make_mesh_network(sheet, mesh, MaterialField::uniform(40), MaterialField::uniform(0.5));
+    // 40 edges of cells and 16 diagonals, and as many pairs of corners across the 40 inner edges as
+    // there are different ones: the 16 other diagonals and 16 that lie two cells apart.
+    EXPECT_EQ(truth.springs.spring_count(), 40u + 16u + 32u);
+    Random random(4);
+    for (double& k : truth.springs.stiffness) k *= 0.5 + random.uniform();
+    const Identification found = identify(falls(truth, 6, 2, 60), options_of(truth));
+    EXPECT_LE(relative_error(found.cloth, truth, 0), 1e-3);
+    EXPECT_LE(relative_error(found.cloth, truth, 1), 1e-3);
+}
+
+// ---- Meshes and regions
+
+TEST(ChooseMesh, NoticesHowCellsAreCut)
+{
+    for (const MeshCut cut : {MeshCut::diagonal, MeshCut::antidiagonal, MeshCut::alternating}) {
+        const Cloth truth = uneven_mesh({6, 5}, cut, TriangleDamping::deformation);
+        const Motion motion = falls(truth, 4, 4, 60);
+        LearnOptions options;
+        options.elements = LearnElements::triangles;
+        for (const Motion& seen : {motion, observed(motion, {})}) {
+            EXPECT_EQ(choose_mesh(options, seen).mesh.triangles,
+                      make_grid_mesh(truth.sheet, {6, 5}, cut).triangles)
+                << name_of(cut);
+        }
+    }
+}
+
+// Points of a sheet without its south-east quarter: no triangle lies in that.
+TEST(ChooseMesh, LeavesBaysOfTheOutlineOpen)
+{
+    Motion motion;
+    motion.header.sheet = {4, 4, 1};
+    Random random(2);
+    for (const SheetPoint& p : grid_points(motion.header.sheet, {9, 9})) {
+        if (p.u > 2.1 && p.v > 2.1) continue;
+        motion.header.rest.push_back(
+            {p.u + 0.01 * random.uniform(), p.v + 0.01 * random.uniform()});
+    }
+    motion.frame_counts = {2};
+    LearnOptions options;
+    options.elements = LearnElements::triangles;
+    const SheetMesh mesh = choose_mesh(options, motion).mesh;
+    EXPECT_NEAR(mesh_area(mesh), 12, 0.3);  // half a cell may be bridged at each end of the bay
+    options.cut = MeshCut::diagonal;
+    EXPECT_EQ(field_of([&] { choose_mesh(options, motion); }), "cut");
+}
+
+TEST(Regions, OfAMapShareTheirParameters)
+{
+    const Sheet sheet{2, 2, 2.5};
+    MeshMaterial material;
+    material.shear_stiffness.paint({MaterialField::Patch{{0, 0.5}, {0, 1}}, 2, true});
+    const Cloth truth =
+        make_mesh_cloth(sheet, make_grid_mesh(sheet, {5, 5}, MeshCut::diagonal), material);
+    const Regions regions = regions_of_map(truth, {1, 2, {0, 1}});
+    ASSERT_EQ(regions.count, 2);
+    IdentifyOptions options = options_of(truth);
+    options.regions = regions;
+    const Identification found = identify(falls(truth, 2, 2, 60), options);
+    EXPECT_LE(relative_error(found.cloth, truth, 0), 1e-4);
+    // Hinges have the bending of the material in common, whatever their shape.
+    EXPECT_LE(relative_error(found.cloth, truth, 3), 1e-4);
+    EXPECT_EQ(clustered_regions(found.cloth, 2).of[std::size_t(Element::triangle)],
+              clustered_regions(truth, 2).of[std::size_t(Element::triangle)]);
+    EXPECT_EQ(regions_of_values(found.cloth).count, 2);
+}
+
+// ---- The recipe
+
+TEST(LearnTriangles, SolvesExactlyAndSaysWhichElementsDoNotFit)
+{
+    const Cloth truth = uneven_mesh({5, 5}, MeshCut::antidiagonal, TriangleDamping::deformation);
+    Cloth even = truth;  // landmarks do not say how uneven masses are
+    const Sheet& sheet = truth.sheet;
+    even.mass =
+        make_mesh_cloth(sheet, make_grid_mesh(sheet, {5, 5}, MeshCut::antidiagonal), {}).mass;
+    const Motion motion = falls(even, 4, 2, 60);
+    LearnOptions options;
+    options.elements = LearnElements::triangles;
+    const Learned learned = learn(motion, options);
+    EXPECT_TRUE(learned.steps.empty());  // nothing was left to refine
+    EXPECT_LE(relative_error(learned.cloth, even, 0), 1e-3);
+    options.law = law_named("full");
+    EXPECT_EQ(field_of([&] { learn(motion, options); }), "law");
+    options = {};
+    options.orthotropic = true;
+    EXPECT_EQ(field_of([&] { learn(motion, options); }), "orthotropic");
+}
+
+}  // namespace
+
+}  // namespace springtime
