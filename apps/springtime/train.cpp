@@ -270,9 +270,13 @@ Result compare(const fs::path& folder, const std::vector<Learned>& learned)
     }
     result.label(folder.string());
     result.add("out", folder.string()).data_only();
-    result.add("nothing_moves_rmse", learned[0].nothing_moves_rmse, "m")
+    // Whichever of them was validated on trajectories knows it.
+    const auto known = [&](std::optional<double> Learned::*error) {
+        return learned[0].*error ? learned[0].*error : learned[1].*error;
+    };
+    result.add("nothing_moves_rmse", known(&Learned::nothing_moves_rmse), "m")
         .label("RMSE if nothing moves");
-    result.add("first_shape_follows_rmse", learned[0].first_shape_follows_rmse, "m")
+    result.add("first_shape_follows_rmse", known(&Learned::first_shape_follows_rmse), "m")
         .label("RMSE if the first shape follows");
     result.add("elements", rows).label("learned cloths");
     result.add("step_ratio", seconds[1] / seconds[0]).label("a step of triangles takes, times");
