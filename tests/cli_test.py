@@ -13,6 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 from cli_export import Exporting
+from cli_fabric import Fabric
 from cli_kinds import long_run
 from cli_learning import Learning
 from cli_own_data import OwnData
@@ -39,7 +40,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Exporting, Learning, OwnData, unittest.TestCase):
+class CommandLine(Exporting, Fabric, Learning, OwnData, unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)

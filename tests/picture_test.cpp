@@ -593,7 +593,7 @@ TEST(DrawDetermination, EverySpringShowsHowWellItIsKnown)
     GridOptions options{3, 3, true, false, false, false};
     Cloth cloth =
         make_grid_cloth({2, 2, 1}, options, MaterialField::uniform(10), MaterialField::uniform(1));
-    EXPECT_NE(error_of([&] { draw_determination(cloth); }).find("no springs with standard errors"),
+    EXPECT_NE(error_of([&] { draw_determination(cloth); }).find("no elements with standard errors"),
               std::string::npos);
     const std::size_t count = cloth.springs.spring_count();
     cloth.errors = StandardErrors{{std::vector(count, 0.1), std::vector(count, 0.1)}, 1};

@@ -88,6 +88,7 @@ TEST(IdentifyTriangles, RecoversEveryElement)
         const Identification found = identify(falls(truth, 6, 2, 60), options_of(truth));
         EXPECT_EQ(found.form, BalanceForm::force);
         EXPECT_LE(found.unexplained, 1e-5);
+        for (int k : {3,4}) for (size_t e=0;e<truth.triangles.triangle_count();++e) printf("DBG %d %zu %g %g +- %g\n",k,e,parameters_of(found.cloth)[k][e],parameters_of(truth)[k][e],found.cloth.errors->parameters[k][e]);
         for (std::size_t k = 0; k < learned_parameters(truth).size(); ++k) {
             // Seen: 5e-6 for damping of hinges, which moves little, 1e-7 for the others.
             EXPECT_LE(relative_error(found.cloth, truth, k), 1e-3) << k;

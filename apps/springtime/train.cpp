@@ -1,6 +1,10 @@
 #include "train_options.h"
 
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <filesystem>
+#include <limits>
 
 #include "config.h"
 #include "progress.h"
@@ -140,15 +144,38 @@ struct LastUpdate {
     }
 };
 
+// The settings of a run that learns `elements`, without those of the other ones.
+std::string config_of(const TrainArguments& arguments, const std::string& elements)
+{
+    std::vector<std::string> without{"out",     "resume", "motion", "elements",
+                                     "threads", "quiet",  "json"};
+    const std::vector<std::string> of_triangles{"cut", "damping-kind", "orthotropic", "regions",
+                                                "homogeneous"};
+    const std::vector<std::string> of_springs{"law",   "families",          "grid",
+                                              "knots", "isotropic-damping", "bends"};
+    const auto leave_out = [&](const std::vector<std::string>& flags) {
+        without.insert(without.end(), flags.begin(), flags.end());
+    };
+    if (elements == "springs") leave_out(of_triangles);
+    if (elements == "triangles") leave_out(of_springs);
+    std::string config = merged_config(*arguments.settings, without);
+    config += fmt::format("motion = {}\n", toml_text(fs::absolute(arguments.motion).string()));
+    // Runs of springs that were begun before there was a choice do not name it.
+    if (elements != "springs") config += fmt::format("elements = {}\n", toml_text(elements));
+    return config;
+}
+
+fs::path folder_of(const TrainArguments& arguments)
+{
+    return arguments.resume.empty() ? arguments.out : arguments.resume;
+}
+
 // A run folder, new or as an earlier run left it; a new one is made when its input has been
 // checked.
-RunFolder open_folder(const TrainArguments& arguments)
+RunFolder open_folder(const TrainArguments& arguments, const fs::path& path, bool resume)
 {
-    std::string config =
-        merged_config(*arguments.settings, {"out", "resume", "motion", "threads", "quiet", "json"});
-    config += fmt::format("motion = {}\n", toml_text(fs::absolute(arguments.motion).string()));
-    const bool resume = !arguments.resume.empty();
-    RunFolder folder(resume ? arguments.resume : arguments.out);
+    const std::string config = config_of(arguments, arguments.flags.elements);
+    RunFolder folder(path);
     if (resume) {
         check_same_config(folder.config(), config, "", folder.path().string());
     } else {
@@ -158,32 +185,148 @@ RunFolder open_folder(const TrainArguments& arguments)
     return folder;
 }
 
+// Learns one kind of element into a folder and says what it did, but for the result.
+Learned learn_into(const TrainArguments& arguments, RunFolder& folder, LastUpdate& last)
+{
+    const Learned learned =
+        learn(open_motion(arguments.motion), learn_options_from(arguments.flags, arguments.common),
+              last.watching(show_progress(arguments.common.quiet)), &folder);
+    write_png(folder.path() / "stiffness.png", draw_stiffness(learned.cloth));
+    if (learned.cloth.bends.bend_count() + learned.cloth.hinges.hinge_count() > 0) {
+        write_png(folder.path() / "bending.png", draw_bending(learned.cloth));
+    }
+    const Result result = result_of(arguments, folder.path(), learned);
+    write_text((folder.path() / "result.json").string(), to_json(result, 1) + "\n");
+    if (!arguments.common.json) fmt::print("{}", learned.summary);
+    return learned;
+}
+
+// ---- Springs and triangles side by side
+
+// Both at once, so that a busy machine slows both: seconds of a step, the least of several rounds.
+std::vector<double> step_seconds(const std::vector<const Cloth*>& cloths)
+{
+    constexpr int kRounds = 5, kSteps = 200;
+    using Clock = std::chrono::steady_clock;
+    std::vector<double> least(cloths.size(), std::numeric_limits<double>::infinity());
+    std::vector<Simulation> runs;
+    for (const Cloth* cloth : cloths) {
+        SimulationOptions options;
+        options.dt = safe_step(*cloth, {});
+        runs.emplace_back(*cloth, options);
+    }
+    for (int round = 0; round < kRounds; ++round) {
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            const auto begin = Clock::now();
+            const auto blow_up = runs[i].advance(kSteps);
+            const std::chrono::duration<double> taken = Clock::now() - begin;
+            if (!blow_up) least[i] = std::min(least[i], taken.count() / kSteps);
+        }
+    }
+    return least;
+}
+
+std::size_t all_elements(const Cloth& cloth)
+{
+    std::size_t count = 0;
+    for (const Element element : kElements) count += element_count(cloth, element);
+    return count;
+}
+
+constexpr std::array kBoth{"springs", "triangles"};
+
+// What each of both needs of the flags.
+TrainArguments arguments_of(TrainArguments arguments, const std::string& elements)
+{
+    TrainFlags& flags = arguments.flags;
+    flags.elements = elements;
+    if (elements == "springs") {
+        flags.cut = "auto";
+        flags.regions.clear();
+        flags.damping_kind = "deformation";
+        flags.orthotropic = flags.homogeneous = false;
+    } else {
+        flags.law = "auto";
+        flags.terms = {};
+        flags.families.clear();
+        flags.grid = "auto";
+    }
+    return arguments;
+}
+
+Result compare(const fs::path& folder, const std::vector<Learned>& learned)
+{
+    Result rows = Result::tree(), result = Result::tree();
+    const std::vector<double> seconds = step_seconds({&learned[0].cloth, &learned[1].cloth});
+    for (std::size_t i = 0; i < kBoth.size(); ++i) {
+        Result row = Result::tree();
+        row.add("validation_rmse", learned[i].validation_rmse, "m").label("validation RMSE");
+        row.add("particles", learned[i].cloth.particle_count());
+        row.add("elements", all_elements(learned[i].cloth));
+        row.add("step_seconds", seconds[i], "s").label("time of a step");
+        row.add("longest_step", learned[i].longest_step, "s").label("longest step");
+        row.add("training_seconds", learned[i].training_seconds, "s").label("learned in");
+        rows.add(kBoth[i], row);
+    }
+    result.label(folder.string());
+    result.add("out", folder.string()).data_only();
+    result.add("nothing_moves_rmse", learned[0].nothing_moves_rmse, "m")
+        .label("RMSE if nothing moves");
+    result.add("first_shape_follows_rmse", learned[0].first_shape_follows_rmse, "m")
+        .label("RMSE if the first shape follows");
+    result.add("elements", rows).label("learned cloths");
+    result.add("step_ratio", seconds[1] / seconds[0]).label("a step of triangles takes, times");
+    return result;
+}
+
+int learn_both(const TrainArguments& arguments, LastUpdate& last)
+{
+    const fs::path path = folder_of(arguments);
+    if (!arguments.resume.empty()) {
+        open_folder(arguments, path, true);
+    } else {  // bad input leaves no folder behind
+        open_motion(arguments.motion);
+        for (const char* elements : kBoth) {
+            learn_options_from(arguments_of(arguments, elements).flags, arguments.common);
+        }
+        RunFolder(path).create(config_of(arguments, arguments.flags.elements));
+    }
+    std::vector<Learned> learned;
+    for (const char* elements : kBoth) {
+        const TrainArguments own = arguments_of(arguments, elements);
+        RunFolder part = open_folder(own, path / elements, RunFolder(path / elements).exists());
+        note(arguments.common, fmt::format("learning {}", elements));
+        learned.push_back(learn_into(own, part, last));
+    }
+    const Result result = compare(path, learned);
+    write_text(path / "result.json", to_json(result, 1) + "\n");
+    print(arguments.common, result);
+    return kDone;
+}
+
+int learn_one(const TrainArguments& arguments, LastUpdate& last)
+{
+    RunFolder folder = open_folder(arguments, folder_of(arguments), !arguments.resume.empty());
+    const Learned learned = learn_into(arguments, folder, last);
+    print(arguments.common, result_of(arguments, folder.path(), learned));
+    if (!arguments.common.json) {
+        fmt::print("try: springtime evaluate {}/cloth.json TEST.h5\n", folder.path().string());
+    }
+    return kDone;
+}
+
 int run_train(const TrainArguments& arguments)
 {
     if (arguments.motion.empty()) {
         throw Error("train: no motion file; give one, or --resume FOLDER of an interrupted run");
     }
-    RunFolder folder = open_folder(arguments);
     LastUpdate last;
     try {
-        const Learned learned = learn(
-            open_motion(arguments.motion), learn_options_from(arguments.flags, arguments.common),
-            last.watching(show_progress(arguments.common.quiet)), &folder);
-        write_png(folder.path() / "stiffness.png", draw_stiffness(learned.cloth));
-        if (learned.cloth.bends.bend_count() > 0) {
-            write_png(folder.path() / "bending.png", draw_bending(learned.cloth));
-        }
-        const Result result = result_of(arguments, folder.path(), learned);
-        write_text((folder.path() / "result.json").string(), to_json(result, 1) + "\n");
-        if (!arguments.common.json) fmt::print("{}", learned.summary);
-        print(arguments.common, result);
-        if (!arguments.common.json) {
-            fmt::print("try: springtime evaluate {}/cloth.json TEST.h5\n", folder.path().string());
-        }
-        return kDone;
+        return arguments.flags.elements == "both" ? learn_both(arguments, last)
+                                                  : learn_one(arguments, last);
     } catch (const Cancelled&) {
         fmt::print(stderr, "springtime: interrupted {}; springtime train --resume {} goes on\n",
-                   last.text(), folder.path().string());
+                   last.text(), folder_of(arguments).string());
         return kFailed;
     }
 }
@@ -193,9 +336,8 @@ int run_train(const TrainArguments& arguments)
 Verb add_train(CLI::App& root)
 {
     auto arguments = std::make_shared<TrainArguments>();
-    const Flags flags =
-        add_verb(root, "train",
-                 "Learn a cloth of springs from motion: stiffness and damping of every spring");
+    const Flags flags = add_verb(
+        root, "train", "Learn a cloth from motion: of springs, or of triangles and hinges");
     arguments->settings = flags;
     flags.add("motion,--motion", arguments->motion, "Motion file to learn from").type("FILE");
     flags.add("--out", arguments->out, "Folder for the run").type("FOLDER");

@@ -54,6 +54,78 @@ std::optional<SpringLaw> law_from(const TrainFlags& flags)
     return law;
 }
 
+// ---- What is learned
+
+constexpr const char* kTriangles = "Triangles (--elements triangles and both)";
+
+void add_element_flags(const Flags& verb, TrainFlags& flags)
+{
+    verb.add("--elements", flags.elements,
+             "springs; triangles and hinges, a finite-element sheet in the units of fabrics; both, "
+             "side by side in two folders")
+        .one_of({"springs", "triangles", "both"});
+    const Flags rare = verb.in(kTriangles);
+    rare.add("--mesh", flags.mesh,
+             "Flat mesh whose points are the particles, for triangles, or for springs along its "
+             "edges; otherwise that of the landmarks")
+        .shows("")
+        .type("FILE.obj");
+    rare.add("--cut", flags.cut,
+             "How the cells of the landmarks' grid are cut into triangles; auto: as explains the "
+             "motion best")
+        .one_of({"auto", "diagonal", "antidiagonal", "alternating"});
+    rare.add("--damping-kind", flags.damping_kind,
+             "What the damping works against: every change of deformation, or the rate of strain "
+             "alone")
+        .one_of({"deformation", "strain"});
+    rare.add_switch("--orthotropic", flags.orthotropic,
+                    "Learn a stiffness of its own along warp (length) and weft (width)");
+    const Flag regions =
+        rare.add("--regions", flags.regions,
+                 "Elements of a region share their parameters: K clusters that are found, or a "
+                 "region for each value of a map")
+            .shows("")
+            .type("K|MAP.png|MAP.csv");
+    rare.add_switch("--homogeneous", flags.homogeneous, "One region: the same fabric everywhere")
+        .excludes(regions);
+}
+
+std::optional<MeshCut> cut_named(const std::string& name)
+{
+    for (const MeshCut cut : {MeshCut::diagonal, MeshCut::antidiagonal, MeshCut::alternating}) {
+        if (name == name_of(cut)) return cut;
+    }
+    return {};
+}
+
+void set_elements(LearnOptions& options, const TrainFlags& flags)
+{
+    const bool triangles = flags.elements != "springs";
+    if (triangles) options.elements = LearnElements::triangles;
+    if (!flags.mesh.empty()) options.mesh = sheet_mesh(read_obj(flags.mesh), flags.mesh);
+    if (!triangles) {
+        const bool more = flags.cut != "auto" || flags.orthotropic || flags.homogeneous ||
+                          !flags.regions.empty() || flags.damping_kind != "deformation";
+        if (!more) return;
+        throw Error(
+            "--cut, --damping-kind, --orthotropic, --regions and --homogeneous are about "
+            "triangles, "
+            "and springs are learned; add --elements triangles");
+    }
+    options.cut = cut_named(flags.cut);
+    options.orthotropic = flags.orthotropic;
+    if (flags.damping_kind == name_of(TriangleDamping::strain)) {
+        options.damping_kind = TriangleDamping::strain;
+    }
+    if (flags.homogeneous) options.region_count = 1;
+    int count = 0;
+    if (parse_int(flags.regions, count)) {
+        options.region_count = count;
+    } else if (!flags.regions.empty()) {
+        options.region_map = read_value_map(flags.regions);
+    }
+}
+
 std::vector<Horizon> horizons_of(const TrainFlags& flags)
 {
     if (flags.horizons.size() != flags.iterations.size()) {
@@ -92,6 +164,7 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
              "one value per family to one per spring; auto: solve, and descend unless that follows "
              "the motion exactly; gradient: descend on forces of short clips, as published")
         .one_of({"auto", "linear", "trajectory", "gradient"});
+    add_element_flags(verb, flags);
     verb.add("--grid", flags.grid,
              "Particles of the surrogate, ROWSxCOLS; auto: the grid of the landmarks, or about as "
              "many particles; for captured motion a grid twice as fine where that does clearly "
@@ -103,13 +176,13 @@ void add_train_flags(const Flags& verb, TrainFlags& flags)
         .words()
         .shows("")
         .one_of({"structural", "diagonal", "antidiagonal", "bending"});
-    verb.add(
-            "--law", flags.law,
-            "What springs can do: published, a stiffness and a damping each; full, compression "
-            "apart, isotropic damping and bending of three particles in line; auto: the parts of "
-            "the full law that pay for trajectories, published otherwise. The flags among those of "
-            "the cloth add single terms")
-        .one_of({"auto", "published", "full"});
+    verb.add("--law", flags.law,
+             "What springs can do: published, a stiffness and a damping each; full, compression "
+             "apart, isotropic damping and bending of three particles in line; coupled, with "
+             "products of the stretches of neighbouring springs; auto: the parts of the full law "
+             "that pay for trajectories, published otherwise. The flags among those of the cloth "
+             "add single terms")
+        .one_of({"auto", "published", "full", "coupled"});
     verb.add("--globals", flags.globals,
              "Fit first what the recordings of a capture share: size of the sheet, drag, air that "
              "moves along, tilt of gravity, delay and paths of held points, bias of the tracker; "
@@ -256,6 +329,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
             options.fixed_globals.push_back(kind);
         }
     }
+    set_elements(options, flags);
     options.law = law_from(flags);
     options.horizons = horizons_of(flags);
     options.squares = flags.loss == "squares";

@@ -22,6 +22,9 @@ struct TrainFlags {
     std::string globals = "auto";
     std::vector<std::string> fixed;  // globals that stay as stated
     std::string law = "auto";
+    std::string elements = "springs", mesh, cut = "auto", damping_kind = "deformation";
+    std::string regions;  // empty: none; a number, or the file of a map
+    bool orthotropic = false, homogeneous = false;
     SpringLaw terms;  // beyond those of the law
     bool log_parameters = false, plain_parameters = false;
     LearnOptions learn;

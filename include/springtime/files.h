@@ -92,6 +92,9 @@ struct ObstacleFit {
 // with any number of obstacles (docs/obstacles.md), to which the fit does not apply.
 std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFit& fit);
 
+// A table of numbers: a CSV file as it is, or the grey of a PNG image from 0 (black) to 1 (white).
+ValueMap read_value_map(const std::filesystem::path& path);
+
 // parse_material() with maps read from PNG (grey-scale) and CSV files.
 MaterialField read_material(std::string_view text);
 

@@ -105,6 +105,14 @@ ValueMap read_map(const std::string& path, const std::optional<Range>& range)
 
 }  // namespace
 
+ValueMap read_value_map(const std::filesystem::path& path)
+{
+    std::string kind = path.extension().string();
+    std::transform(kind.begin(), kind.end(), kind.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    return kind == ".png" ? read_grey_png(path.string()) : read_map(path.string(), {});
+}
+
 MaterialField read_material(std::string_view text)
 {
     return parse_material(text, read_map);
