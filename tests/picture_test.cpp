@@ -479,7 +479,7 @@ TEST(DrawBending, EveryBendShowsItsColourFromEndToEnd)
 {
     Cloth cloth =
         make_grid_cloth({2, 2, 1}, {3, 3}, MaterialField::uniform(10), MaterialField::uniform(0));
-    EXPECT_TRUE(mentions(error_of([&] { draw_bending(cloth); }), {"no bends"}));
+    EXPECT_TRUE(mentions(error_of([&] { draw_bending(cloth); }), {"neither bends nor hinges"}));
     set_law(cloth, {{}, false, true});
     for (std::size_t i = 0; i < cloth.bends.bend_count(); ++i) {
         cloth.bends.stiffness[i] = cloth.bends.family[i] == BendFamily::diagonal ? 9 : 1;
