@@ -99,8 +99,8 @@ Motion coarser(const Motion& fine)
     return coarse;
 }
 
-// What chaos makes of rounding: every parameter of the source is changed by a part in 10^7, the last digit
-// of a float.
+// What chaos makes of rounding: every parameter of the source is changed by a part in 10^7, the
+// last digit of a float.
 Cloth hardly_changed(Cloth cloth)
 {
     constexpr double kHardly = 1e-7;
