@@ -13,7 +13,7 @@ class Exporting:
         before = sorted(self.folder.iterdir())
         for arguments, message in (
             (["m.h5"], "--to is required"),
-            (["m.h5", "--to", "fbx"], "csv, glb, mdd, npz, obj, pc2"),
+            (["m.h5", "--to", "fbx"], "csv, glb, mdd, newton, npz, obj, pc2"),
             (["none.h5", "--to", "csv"], "none.h5: no such file"),
             (["empty", "--to", "csv"], "empty: a folder without cloth.json"),
             (["two.h5", "--to", "csv"], "two.h5: has 2 rollouts; say which with --rollout 0 to 1"),
