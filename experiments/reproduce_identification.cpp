@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config.h"
-#include "reproduce.h"
+#include "reproduce_fabric.h"
 
 namespace springtime::app {
 
@@ -196,6 +196,7 @@ int reproduce_identification(const ReproduceArguments& arguments)
     const CommonOptions& common = arguments.common;
     const fs::path folder = fs::path(arguments.out) / arguments.scale;
     fs::create_directories(folder);
+    const nlohmann::json triangles = fabric_rows(arguments, folder);
     ClothOptions source;  // the published one: 15.5 m, k of 25/50/100, b = 6
     source.grid = scale.grid;
     source.mass = scale.mass;
@@ -217,7 +218,8 @@ int reproduce_identification(const ReproduceArguments& arguments)
         rows[data.name] = {
             {"text", data.text}, {"linear", trial.linear()}, {"gradient", trial.gradient()}};
     }
-    write_result(arguments, "Linear identification", {{"data", rows}}, table_of(all, rows));
+    write_result(arguments, "Linear identification", {{"data", rows}, {"triangles", triangles}},
+                 table_of(all, rows) + fabric_table(triangles));
     return kDone;
 }
 

@@ -135,7 +135,8 @@ TEST(LogParametersOfCouplings, HaveEitherSignAndBeginWithZero)
     const LogParameters logs(cloth, 2e-3, false);
     TrainState state = logs.start_from(cloth);
     const std::size_t k = index_of(cloth, Element::coupling, "coupling");
-    for (const double c : logs.values(state.parameters)[k]) EXPECT_EQ(c, 0);
+    const ParameterValues begin = logs.values(state.parameters);
+    for (const double c : begin[k]) EXPECT_EQ(c, 0);
     Random random(5);
     ParameterValues gradient = parameters_of(cloth);
     for (auto& kind : gradient) {

@@ -84,15 +84,47 @@ TEST(ElementColumns, TimesParametersAreTheForces)
 TEST(IdentifyTriangles, RecoversEveryElement)
 {
     for (const TriangleDamping kind : kTriangleDampings) {
-        const Cloth truth = woven_mesh(kind);
+        const Cloth truth = uneven_mesh({6, 5}, MeshCut::alternating, kind);
         const Identification found = identify(falls(truth, 6, 2, 60), options_of(truth));
         EXPECT_EQ(found.form, BalanceForm::force);
-        EXPECT_LE(found.unexplained, 1e-5);
+        EXPECT_LE(found.unexplained, 1e-4);
         for (std::size_t k = 0; k < learned_parameters(truth).size(); ++k) {
-            // Seen: 5e-6 for damping of hinges, which moves little, 1e-7 for the others.
-            EXPECT_LE(relative_error(found.cloth, truth, k), 1e-3) << k;
+            // Seen: 3e-3 for damping of hinges, which moves little.
+            EXPECT_LE(relative_error(found.cloth, truth, k), k == 4 ? 1e-2 : 1e-3) << k;
         }
     }
+}
+
+// On a grid, two triangles beside an edge along the warp stretch alike there: motion shows the sum
+// of their warp stiffnesses alone. The standard errors must say so.
+TEST(IdentifyTriangles, KnowsWhatOfFibresCannotBeSeen)
+{
+    constexpr std::size_t kWarp = 3;
+    const Cloth truth = woven_mesh(TriangleDamping::deformation);
+    const Identification found = identify(falls(truth, 6, 2, 60), options_of(truth));
+    EXPECT_LE(found.unexplained, 1e-4);
+    EXPECT_LE(relative_error(found.cloth, truth, 0), 1e-3);
+    const TriangleSet &ours = found.cloth.triangles, &theirs = truth.triangles;
+    // Triangles 0 and 8 lie beside the edge from particle 5 to 6.
+    EXPECT_NEAR(ours.warp_stiffness[0] + ours.warp_stiffness[8],
+                theirs.warp_stiffness[0] + theirs.warp_stiffness[8], 0.1);
+    for (const std::size_t t : {0, 8}) {
+        EXPECT_GT(found.cloth.errors->parameters[kWarp][t], 10);
+        EXPECT_LE(std::abs(ours.warp_stiffness[t] - theirs.warp_stiffness[t]),
+                  3 * found.cloth.errors->parameters[kWarp][t]);
+    }
+    // What all have in common is seen.
+    const Sheet sheet{2, 2, 2.5};
+    MeshMaterial material;
+    material.warp_stiffness = MaterialField::uniform(150);
+    material.weft_stiffness = MaterialField::uniform(40);
+    const Cloth woven =
+        make_mesh_cloth(sheet, make_grid_mesh(sheet, {5, 5}, MeshCut::diagonal), material);
+    IdentifyOptions options = options_of(woven);
+    options.regions = one_region(woven);
+    const Cloth even = identify(falls(woven, 2, 2, 60), options).cloth;
+    EXPECT_NEAR(even.triangles.warp_stiffness[0], 150, 0.01);
+    EXPECT_NEAR(even.triangles.weft_stiffness[0], 40, 0.01);
 }
 
 TEST(IdentifyTriangles, RecoversStiffnessFromPositionsWithGaps)

@@ -223,7 +223,7 @@ class PlainTape : public StretchTape<double> {
         for (std::size_t i = 0; i < table_.bends.size(); ++i) {
             const auto& [particles, stiffness, damping] = table_.bends[i];
             const auto [a, m, b] = particles;
-            const auto difference = [&](const std::vector<Vec3d>& all) {
+            const auto difference = [a = a, m = m, b = b](const std::vector<Vec3d>& all) {
                 return second_difference(all[a], all[m], all[b]);
             };
             const auto back = bend_adjoint(difference(position_), difference(velocity_), stiffness,

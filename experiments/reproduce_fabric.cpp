@@ -1,0 +1,238 @@
+#include "reproduce_fabric.h"
+
+#include <cmath>
+
+#include "presets.h"
+#include "progress.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+struct FabricScale {
+    int mesh, finer;  // points along a side
+    double seconds;
+    int few, test;                     // rollouts
+    std::vector<Horizon> horizons;     // of descents; empty: the default
+    std::optional<int> homogeneous{};  // iterations
+};
+
+FabricScale fabric_scale(const std::string& name)
+{
+    if (name == "smoke") return {7, 13, 2, 3, 2, {{2, 0.5}}, 2};
+    if (name == "quick") return {16, 31, 8, 8, 8, {}, {}};
+    return {31, 61, 8, 8, 32, {}, {}};
+}
+
+// One kind of data of triangles.
+struct FabricData {
+    std::string name, text;
+    bool camera = false;  // positions at 60 frames a second
+    double noise = 0;     // [m]
+    bool finer = false;   // the source has a finer mesh; every second point is a landmark
+};
+
+const std::vector<FabricData>& fabric_data()
+{
+    static const std::vector<FabricData> all{
+        {"clean", "clean, velocities stored"},
+        {"camera", "60 fps, positions only", true},
+        {"camera-1mm", "60 fps, positions only, noise 1 mm", true, 1e-3},
+        {"finer", "clean, every second point of a mesh twice as fine", false, 0, true}};
+    return all;
+}
+
+GenerateOptions fabric_run(const FabricScale& scale, const FabricData& data, int rollouts,
+                           std::uint64_t seed)
+{
+    GenerateOptions run = reference_run();
+    run.rollouts = rollouts;
+    run.seconds = scale.seconds;
+    run.seed = seed;
+    if (data.camera) {  // 60 frames a second
+        run.dt = 1.0 / 1020;
+        run.stride = 17;
+    }
+    return run;
+}
+
+std::vector<float> every_second(const std::vector<float>& field, const std::vector<int>& kept,
+                                std::size_t landmarks)
+{
+    std::vector<float> result;
+    for (std::size_t first = 0; first < field.size(); first += 3 * landmarks) {
+        for (const int l : kept) {
+            const auto at = field.begin() + std::ptrdiff_t(first + 3 * std::size_t(l));
+            result.insert(result.end(), at, at + 3);
+        }
+    }
+    return result;
+}
+
+// The landmarks of every second row and column of a grid of them.
+Motion coarser(const Motion& fine)
+{
+    const Grid grid = *regular_grid(fine.header.rest);
+    std::vector<int> kept, number(fine.header.landmark_count(), -1);
+    Motion coarse = fine;
+    coarse.header.rest.clear();
+    for (int r = 0; r < grid.rows; r += 2) {
+        for (int c = 0; c < grid.cols; c += 2) {
+            number[std::size_t(r * grid.cols + c)] = int(kept.size());
+            kept.push_back(r * grid.cols + c);
+            coarse.header.rest.push_back(fine.header.rest[std::size_t(kept.back())]);
+        }
+    }
+    coarse.read = [read = fine.read, kept, number](std::size_t rollout, std::size_t first,
+                                                   std::size_t count) {
+        Rollout all = read(rollout, first, count);
+        for (auto* field : {&all.position, &all.velocity, &all.acceleration}) {
+            *field = every_second(*field, kept, number.size());
+        }
+        std::erase_if(all.handles.particles, [&](int p) { return number[std::size_t(p)] < 0; });
+        for (int& p : all.handles.particles) p = number[std::size_t(p)];
+        return all;
+    };
+    return coarse;
+}
+
+// What chaos makes of rounding: every parameter of the source is changed by a part in 10^7, the
+// last digit of a float.
+Cloth hardly_changed(Cloth cloth)
+{
+    constexpr double kHardly = 1e-7;
+    int sign = 1;
+    for (const Parameter& parameter : learned_parameters(cloth)) {
+        for (double& value : values_of(cloth, parameter)) {
+            value *= 1 + sign * kHardly;
+            sign = -sign;
+        }
+    }
+    return cloth;
+}
+
+json motion_row(const std::string& text, const Cloth& cloth, const Motion& test,
+                const CommonOptions& common)
+{
+    const MotionError error =
+        surrogate_error(cloth, test, device_named(common.device), common.threads, {});
+    return {{"text", text}, {"motion_rmse", {{"mean", error.mean}, {"std", error.std}}}};
+}
+
+double relative_rmse(const std::vector<double>& ours, const std::vector<double>& theirs)
+{
+    double sum = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) sum += std::pow(ours[i] / theirs[i] - 1, 2);
+    return std::sqrt(sum / double(ours.size()));
+}
+
+LearnOptions fabric_options(const FabricScale& scale, const CommonOptions& common)
+{
+    LearnOptions options;
+    options.elements = LearnElements::triangles;
+    options.horizons = scale.horizons;
+    options.homogeneous_iterations = scale.homogeneous;
+    options.threads = common.threads;
+    return options;
+}
+
+class FabricTrial {
+  public:
+    FabricTrial(const ReproduceArguments& arguments, const fs::path& folder)
+        : scale_(fabric_scale(arguments.scale)),
+          common_(arguments.common),
+          folder_(folder / "triangles"),
+          truth_(reference_cloth({scale_.mesh, scale_.mesh}, MeshCut::diagonal)),
+          finer_(reference_cloth({scale_.finer, scale_.finer}, MeshCut::diagonal))
+    {
+        fs::create_directories(folder_);
+    }
+
+    json rows() const
+    {
+        json rows = json::array();
+        const Motion test = motion({"unseen", ""}, scale_.test, common_.seed + 1000003);
+        rows.push_back(motion_row("source, parameters changed by 1e-7", hardly_changed(truth_),
+                                  test, common_));
+        for (const FabricData& data : fabric_data()) rows.push_back(row(data, test));
+        const Motion unseen = coarser(
+            motion({"unseen-finer", "", false, 0, true}, scale_.test, common_.seed + 2000003));
+        rows.push_back(motion_row("source with the coarse mesh, on the finer source", truth_,
+                                  unseen, common_));
+        return rows;
+    }
+
+  private:
+    Motion motion(const FabricData& data, int rollouts, std::uint64_t seed) const
+    {
+        const fs::path path = folder_ / (data.name + ".h5");
+        make_motion(path, data.finer ? finer_ : truth_, fabric_run(scale_, data, rollouts, seed),
+                    common_, {.noise = data.noise, .positions_only = data.camera});
+        return open_motion(path);
+    }
+
+    json row(const FabricData& data, const Motion& test) const
+    {
+        const fs::path file = folder_ / (data.name + ".json");
+        if (fs::exists(file)) return json::parse(read_text(file.string()));
+        note(common_, "triangles, " + data.text);
+        Motion seen = motion(data, scale_.few, common_.seed);
+        if (data.finer) seen = coarser(seen);
+        const Learned learned =
+            learn(seen, fabric_options(scale_, common_), show_progress(common_.quiet));
+        const Motion unseen = data.finer ? coarser(motion({"unseen-finer", "", false, 0, true},
+                                                          scale_.test, common_.seed + 2000003))
+                                         : test;
+        json row = motion_row(fmt::format("{} rollouts, {}", scale_.few, data.text), learned.cloth,
+                              unseen, common_);
+        row["seconds"] = learned.seconds;
+        const bool comparable =
+            !data.finer && learned.cloth.triangles.corners == truth_.triangles.corners;
+        if (comparable) {
+            const TriangleSet &ours = learned.cloth.triangles, &theirs = truth_.triangles;
+            row["shear"] = relative_rmse(ours.shear_stiffness, theirs.shear_stiffness);
+            row["area"] = relative_rmse(ours.area_stiffness, theirs.area_stiffness);
+            row["bending"] = relative_rmse(learned.cloth.hinges.stiffness, truth_.hinges.stiffness);
+        }
+        row["summary"] = learned.summary;
+        write_text(file.string(), row.dump(1) + "\n");
+        return row;
+    }
+
+    FabricScale scale_;
+    const CommonOptions& common_;
+    fs::path folder_;
+    Cloth truth_, finer_;
+};
+
+}  // namespace
+
+json fabric_rows(const ReproduceArguments& arguments, const fs::path& folder)
+{
+    return FabricTrial(arguments, folder).rows();
+}
+
+std::string fabric_table(const json& rows)
+{
+    std::string text =
+        "\nTriangles and hinges of the reference sheet, relative RMSE over all elements:\n\n"
+        "| data | shear stiffness | area stiffness | hinge stiffness | motion RMSE on unseen "
+        "rollouts [m] | seconds |\n|---|---|---|---|---|---|\n";
+    for (const json& row : rows) {
+        const auto number = [&](const char* key, const char* format) {
+            return row.contains(key) ? fmt::format(fmt::runtime(format), row[key].get<double>())
+                                     : std::string("-");
+        };
+        text += fmt::format("| {} | {} | {} | {} | {:.2g} ± {:.2g} | {} |\n",
+                            row["text"].get<std::string>(), number("shear", "{:.2g}"),
+                            number("area", "{:.2g}"), number("bending", "{:.2g}"),
+                            row["motion_rmse"]["mean"].get<double>(),
+                            row["motion_rmse"]["std"].get<double>(), number("seconds", "{:.0f}"));
+    }
+    return text;
+}
+
+}  // namespace springtime::app
