@@ -34,6 +34,13 @@ int reproduce_identification(const ReproduceArguments& arguments);
 void write_result(const ReproduceArguments& arguments, const std::string& title,
                   nlohmann::json result, const std::string& text);
 
+// As a camera with 60 frames a second sees it.
+inline void film(GenerateOptions& run)
+{
+    run.dt = 1.0 / 1020;
+    run.stride = 17;
+}
+
 // Makes the motion file, or what is missing of it. Throws Failure when interrupted.
 void make_motion(const std::filesystem::path& path, const Cloth& cloth, GenerateOptions run,
                  const CommonOptions& common, const ObserveOptions& camera = {});

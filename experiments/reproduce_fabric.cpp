@@ -52,10 +52,7 @@ GenerateOptions fabric_run(const FabricScale& scale, const FabricData& data, int
     run.rollouts = rollouts;
     run.seconds = scale.seconds;
     run.seed = seed;
-    if (data.camera) {  // 60 frames a second
-        run.dt = 1.0 / 1020;
-        run.stride = 17;
-    }
+    if (data.camera) film(run);
     return run;
 }
 

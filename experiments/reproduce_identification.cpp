@@ -52,10 +52,7 @@ GenerateOptions motion_options(const Scale& scale, const Data& data, std::uint64
     run.rollouts = data.rollouts;
     run.seconds = scale.seconds;
     run.seed = seed;
-    if (data.camera) {  // 60 frames a second
-        run.dt = 1.0 / 1020;
-        run.stride = 17;
-    }
+    if (data.camera) film(run);
     return run;
 }
 

@@ -16,10 +16,12 @@ void add_linear_flags(const Flags& verb, TrainFlags& flags)
     rare.add("--window", flags.window,
              "Half width of the windows of the weak form [s]; 0: chosen by validation")
         .not_negative();
-    rare.add("--instruments", flags.instruments,
-             "frames: even frames against odd ones, free of bias when noise is white; auto: where "
-             "it is")
-        .one_of({"auto", "none", "frames"});
+    rare.add(
+            "--instruments", flags.instruments,
+            "Against the bias of white noise; frames: even frames against odd ones; noise: as much "
+            "noise is added again, and what that changes is taken off; auto: where noise is white "
+            "and matters, frames for springs and noise for triangles")
+        .one_of({"auto", "none", "frames", "noise"});
     rare.add("--prior", flags.prior,
              "Weight of the pull towards the median of each family; negative: chosen by "
              "validation");
@@ -337,9 +339,9 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
     options.form = flags.form == "force"  ? BalanceForm::force
                    : flags.form == "weak" ? BalanceForm::weak
                                           : BalanceForm::automatic;
-    options.instruments = flags.instruments == "frames" ? Instruments::frames
-                          : flags.instruments == "none" ? Instruments::none
-                                                        : Instruments::automatic;
+    for (const Instruments known : {Instruments::none, Instruments::frames, Instruments::noise}) {
+        if (flags.instruments == name_of(known)) options.instruments = known;
+    }
     options.window = positive(flags.window);
     if (flags.prior >= 0) options.prior = flags.prior;
     options.iterative = flags.solver == "iterative";

@@ -5,27 +5,17 @@
 #include <set>
 
 #include "geometry/mesh_edges.h"
+#include "learn/element_formula.h"
 
 namespace springtime {
 
 std::vector<int> particles_of(const Cloth& cloth, Element element, std::size_t index)
 {
-    const auto list = [](const auto& particles) {
-        return std::vector<int>(particles.begin(), particles.end());
-    };
-    switch (element) {
-        case Element::spring:
-            return list(cloth.springs.ends[index]);
-        case Element::bend:
-            return list(cloth.bends.particles[index]);
-        case Element::triangle:
-            return list(cloth.triangles.corners[index]);
-        case Element::hinge:
-            return list(cloth.hinges.corners[index]);
-        case Element::coupling:
-            return list(cloth.couplings.corners[index]);
+    std::vector<int> particles;
+    for (const ParticleShare& share : particle_shares(cloth, element, index)) {
+        particles.push_back(share.particle);
     }
-    return {};
+    return particles;
 }
 
 std::vector<std::array<std::size_t, 2>> neighbouring_elements(const Cloth& cloth, Element element)

@@ -55,11 +55,9 @@ double priced_error(const TrainingSet& set, BatchGradient& gradient,
     return error * std::pow(gradient.substeps_for(parameters).value_or(0), kPrice);
 }
 
-// Bending begins with a small share of the stiffness: from much more a short descent does not come
-// back (learn/steps.cpp). Couplings begin with none.
+// Couplings and bends begin with none.
 Cloth uniform_cloth(Cloth cloth, double stiffness, double damping)
 {
-    constexpr double kBendingShare = 3e-4;  // of stiffness times spacing squared
     const double spacing = smallest_spacing(cloth);
     for (const Parameter& parameter : parameters_in(cloth)) {
         std::vector<double>& values = values_of(cloth, parameter);
@@ -69,7 +67,7 @@ Cloth uniform_cloth(Cloth cloth, double stiffness, double damping)
             std::fill(values.begin(), values.end(), value);
         } else if (element == Element::hinge) {
             values = hinge_shapes(cloth);
-            for (double& shape : values) shape *= kBendingShare * value * spacing * spacing;
+            for (double& shape : values) shape *= kBendStart * value * spacing * spacing;
         } else {
             std::fill(values.begin(), values.end(), 0.0);
         }

@@ -12,7 +12,7 @@ namespace {
 // What the parameters of a richer law begin with, of the mean stiffness or damping of structural
 // springs. Found on the finite-element benchmark; from ten times as much a short descent does not
 // come back.
-constexpr double kIsotropicStart = 0.3, kBendStart = 3e-4, kBendDampingStart = 0.02;
+constexpr double kIsotropicStart = 0.3, kBendDampingStart = 0.02;
 
 // Takes the springs of a family away.
 void drop(SpringSet& springs, SpringFamily family)

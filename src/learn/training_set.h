@@ -56,6 +56,10 @@ Cloth surrogate_of(const MotionHeader& header, const TrainOptions& options);
 // over four decades of stiffness.
 Cloth homogeneous_start(const TrainingSet& set, const Stage& stage);
 
+// Bending at the start, of the mean stiffness. From ten times as much a short descent does not come
+// back.
+inline constexpr double kBendStart = 3e-4;
+
 // The descent that fits homogeneous networks.
 DescentOptions homogeneous_descent(const MotionHeader& header, std::uint64_t seed);
 
