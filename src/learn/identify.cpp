@@ -11,6 +11,7 @@
 #include "core/parallel.h"
 #include "learn/balance.h"
 #include "learn/balance_reader.h"
+#include "learn/noisy_mesh.h"
 #include "learn/prior_solver.h"
 #include "learn/stage.h"
 #include "learn/unknowns.h"
@@ -55,6 +56,16 @@ constexpr int kStretchGroups = 64;
 constexpr double kLeastShareOfOthers = 0.05;
 
 using Folds = std::array<NormalBlocks, 2>;
+
+double seconds_since(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+bool noise_matters(const NoiseEstimate& noise, const Cloth& cloth)
+{
+    return noise.level > kHarmlessNoise * smallest_spacing(cloth);
+}
 
 PriorWeights all_weights(double weight)
 {
@@ -446,11 +457,17 @@ Identification Identifier::run()
             "has none; use the weak form");
     }
     if (!force) result.noise = reader_.measure_noise();
-    const bool matters = result.noise.level > kHarmlessNoise * smallest_spacing(reader_.cloth());
+    const bool matters = noise_matters(result.noise, reader_.cloth());
     Instruments instruments = options_.instruments;
     if (instruments == Instruments::automatic) {
         const Instruments suited = is_mesh() ? Instruments::noise : Instruments::frames;
         instruments = result.noise.white && matters ? suited : Instruments::none;
+    }
+    if (instruments == Instruments::noise && is_mesh()) {
+        if (auto found = identify_noisy_mesh(reader_, options_, result.noise, stage_)) {
+            found->seconds = seconds_since(begin);
+            return *found;
+        }
     }
     for (;;) {
         const std::vector<Scheme> schemes =
@@ -484,8 +501,7 @@ Identification Identifier::run()
         instruments = Instruments::none;  // too little motion for products of separate frames
     }
     result.biased = result.noise.white && matters && result.instruments == Instruments::none;
-    result.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.seconds = seconds_since(begin);
     return result;
 }
 
@@ -542,6 +558,12 @@ std::optional<double> least_unexplained(const Motion& motion, const IdentifyOpti
         scheme.form = BalanceForm::weak;
         scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 8));
         if (scheme.half_width < static_cast<int>(kFewestFrames)) return std::nullopt;
+        const NoiseEstimate noise = reader.measure_noise();
+        const bool mesh = reader.cloth().triangles.triangle_count() > 0;
+        if (mesh && noise.white && noise_matters(noise, reader.cloth())) {
+            const Progress silent;
+            return unexplained_displacements(reader, options, noise, Stage(silent, ""));
+        }
     }
     NormalBlocks blocks(reader.cloth());
     for (std::size_t r = 0; r < reader.rollouts().size(); ++r) {
