@@ -275,13 +275,13 @@ void NoisyMesh::choose_prior()
     const Eigen::VectorXd seams = solved({}, kMostIterations);
     double least = std::numeric_limits<double>::infinity();
     PriorWeights best = chosen_;
-    for (const double pull : kPulls) {
-        chosen_ = weights(pull);
+    for (std::size_t i = 0; i < kPulls.size(); ++i) {
+        chosen_ = weights(kPulls[i]);
         prior_->set(chosen_, &seams);
         const double left = predicted(kIterations);
         if (left < least) best = chosen_;
         least = std::min(least, left);
-        stage_.report(0.15 + 0.2 * double(&pull - kPulls.data() + 1) / double(kPulls.size()));
+        stage_.report(0.15 + 0.2 * double(i + 1) / double(kPulls.size()));
     }
     chosen_ = best;
     prior_->set(chosen_, &seams);
