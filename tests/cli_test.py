@@ -14,6 +14,7 @@ import unittest
 sys.dont_write_bytecode = True
 from cli_export import Exporting
 from cli_fabric import Fabric
+from cli_files import Writing
 from cli_kinds import long_run
 from cli_learning import Learning
 from cli_own_data import OwnData
@@ -40,7 +41,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Exporting, Fabric, Learning, OwnData, unittest.TestCase):
+class CommandLine(Exporting, Fabric, Learning, OwnData, Writing, unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)
