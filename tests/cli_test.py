@@ -478,10 +478,10 @@ class CommandLine(Exporting, Fabric, Learning, OwnData, Writing, unittest.TestCa
             (["--obstacle", "inside.toml"], "64 particles of the cloth start inside it"),
             (["--obstacle", "pole.obj"], "too thin for a distance grid"),
             (["--stride", "2000000000", "--substeps", "2"], "--stride 2000000000"),
-            (["--picture", "m.cloth.json", "--overwrite"], "is the cloth file itself"),
+            (["--picture", "m.cloth.json", "--overwrite"], "is read as well"),
             (["--picture", "m.h5"], "m.h5: exists already"),
             (["--picture", "r.h5", "--out", "r.h5"], "give two names"),
-            (["--picture", "nowhere/p.png"], "there is no folder"),
+            (["--picture", "nowhere/p.png"], "there is no directory"),
         ):
             self.assertIn(message, self.run_it("simulate", "m.cloth.json", *more, code=2).stderr)
         self.assertIn("m.cloth.json", self.run_it("inspect", "m.cloth.json").stdout)
