@@ -18,7 +18,11 @@ std::shared_ptr<void> claim_out(const ReproduceArguments& arguments)
         arguments.out, "reproduction.toml",
         fmt::format("experiment = {}\nscale = {}\n", toml_text(arguments.experiment),
                     toml_text(arguments.scale))};
-    if (has_marker(folder) && read_text(folder.path / folder.marker) != folder.settings) {
+    const auto holds_more = [&] {  // than what input that was refused left
+        return std::distance(fs::directory_iterator(folder.path), {}) > 1;
+    };
+    if (has_marker(folder) && read_text(folder.path / folder.marker) != folder.settings &&
+        holds_more()) {
         throw Error("{}: is of another experiment or scale than {} at scale {}; give another --out",
                     arguments.out, arguments.experiment, arguments.scale);
     }
