@@ -185,7 +185,11 @@ void check_source_cloth(const GenerateArguments& arguments, const Cloth& cloth)
 {
     const fs::path path = cloth_path_of(arguments);
     if (!arguments.resume || arguments.overwrite || !fs::exists(path)) return;
-    if (read_text(path) == cloth_to_json(cloth)) return;
+    const std::string there = read_text(path);
+    if (there == cloth_to_json(cloth)) return;
+    // Then it is the motion that does not fit, and says so.
+    if (fs::exists(arguments.out) && there == MotionReader(arguments.out).header().source_cloth)
+        return;
     throw Error("{}: is not the source cloth of {}; move it, or allow its loss with --overwrite",
                 path.string(), arguments.out);
 }

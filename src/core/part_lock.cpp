@@ -161,6 +161,8 @@ namespace {
 std::shared_ptr<void> try_to_lock(const fs::path& folder)
 {
     const int id = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool gone = id < 0 && errno == ENOENT && folder.extension() == ".part";
+    if (gone) return nullptr;  // another process has just finished with it
     if (id < 0) fail_write(folder, std::strerror(errno));
     auto file = std::make_shared<Descriptor>(id);
     // What other errors there are come from disks that know no locks on folders.
