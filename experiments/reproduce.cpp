@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "generating.h"
+#include "outputs.h"
 #include "progress.h"
 
 namespace springtime::app {
@@ -10,39 +11,49 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder holds the result of one experiment at one scale.
-void check_folder(const ReproduceArguments& arguments)
+// A folder holds one experiment at one scale, and says which.
+std::shared_ptr<void> claim_out(const ReproduceArguments& arguments)
 {
-    const fs::path path = fs::path(arguments.out) / "result.json";
-    if (!fs::exists(path)) return;
-    const nlohmann::json found = nlohmann::json::parse(read_text(path.string()), nullptr, false);
-    if (found.is_object() && found.value("experiment", "") == arguments.experiment &&
-        found.value("scale", "") == arguments.scale) {
-        return;
+    const OutputFolder folder{
+        arguments.out, "reproduction.toml",
+        fmt::format("experiment = {}\nscale = {}\n", toml_text(arguments.experiment),
+                    toml_text(arguments.scale))};
+    const auto holds_more = [&] {  // than what input that was refused left
+        return std::distance(fs::directory_iterator(folder.path), {}) > 1;
+    };
+    if (has_marker(folder) && read_text(folder.path / folder.marker) != folder.settings &&
+        holds_more()) {
+        throw Error("{}: is of another experiment or scale than {} at scale {}; give another --out",
+                    arguments.out, arguments.experiment, arguments.scale);
     }
+    return claim_folder(folder);
+}
+
+using Experiment = int (*)(const ReproduceArguments&);
+
+Experiment experiment_named(const std::string& name)
+{
+    if (name == "reconstruction") return reproduce_reconstruction;
+    if (name == "locking") return reproduce_locking;
+    if (name == "drape") return reproduce_drape;
+    if (name == "generalisation") return reproduce_generalisation;
+    if (name == "identification") return reproduce_identification;
     throw Error(
-        "{}: is the result of another experiment or scale, not of {} at scale {}; give another "
-        "--out",
-        path.string(), arguments.experiment, arguments.scale);
+        "reproduce '{}': no such experiment; there are reconstruction, generalisation, "
+        "locking, drape and identification",
+        name);
 }
 
 }  // namespace
 
 int run_reproduce(const ReproduceArguments& arguments)
 {
-    check_folder(arguments);
     if (!arguments.obstacles.empty() && arguments.experiment != "drape") {
         throw Error("--obstacle: is for reproduce drape, not {}", arguments.experiment);
     }
-    if (arguments.experiment == "reconstruction") return reproduce_reconstruction(arguments);
-    if (arguments.experiment == "locking") return reproduce_locking(arguments);
-    if (arguments.experiment == "drape") return reproduce_drape(arguments);
-    if (arguments.experiment == "generalisation") return reproduce_generalisation(arguments);
-    if (arguments.experiment == "identification") return reproduce_identification(arguments);
-    throw Error(
-        "reproduce '{}': no such experiment; there are reconstruction, generalisation, "
-        "locking, drape and identification",
-        arguments.experiment);
+    const Experiment run = experiment_named(arguments.experiment);
+    const std::shared_ptr<void> claim = claim_out(arguments);
+    return run(arguments);
 }
 
 void write_result(const ReproduceArguments& arguments, const std::string& title,
@@ -77,7 +88,7 @@ void make_motion(const fs::path& path, const Cloth& cloth, GenerateOptions run,
         if (int(there.rollout_count()) >= run.rollouts) return;
     }
     note(common, fmt::format("making {}", path.string()));
-    if (!generate_file(path, cloth, run, config, true, common, camera).finished) {
+    if (!generate_file(path, cloth, run, config, {.resume = true}, common, camera).finished) {
         throw Failure(kInterrupted);
     }
 }
@@ -102,6 +113,7 @@ Learned learn_in(RunFolder run, const fs::path& motion, LearnOptions options,
     options.threads = common.threads;
     options.device = device_named(common.device);
     run.on_note = [&common](const std::string& text) { note(common, text); };
+    run.learns_from(motion);
     return learn(open_motion(motion), options, show_progress(common.quiet), &run);
 }
 

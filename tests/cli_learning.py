@@ -593,5 +593,5 @@ class Learning:
         self.assertIn("springs.errors.force, is 0", told.stderr)
         (self.folder / "x.cloth.json").write_bytes((self.folder / "c.json").read_bytes())
         told = self.run_it("generate", "--design-for", "x.cloth.json", "--out", "x.h5", code=2)
-        self.assertIn("x.cloth.json: would be replaced by the source cloth", told.stderr)
+        self.assertIn("x.cloth.json: is read as well", told.stderr)
         self.assertFalse((self.folder / "x.h5").exists())

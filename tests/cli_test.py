@@ -14,6 +14,7 @@ import unittest
 sys.dont_write_bytecode = True
 from cli_export import Exporting
 from cli_fabric import Fabric
+from cli_files import Writing
 from cli_kinds import long_run
 from cli_learning import Learning
 from cli_own_data import OwnData
@@ -40,7 +41,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Exporting, Fabric, Learning, OwnData, unittest.TestCase):
+class CommandLine(Exporting, Fabric, Learning, OwnData, Writing, unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)
@@ -477,10 +478,10 @@ class CommandLine(Exporting, Fabric, Learning, OwnData, unittest.TestCase):
             (["--obstacle", "inside.toml"], "64 particles of the cloth start inside it"),
             (["--obstacle", "pole.obj"], "too thin for a distance grid"),
             (["--stride", "2000000000", "--substeps", "2"], "--stride 2000000000"),
-            (["--picture", "m.cloth.json", "--overwrite"], "is the cloth file itself"),
+            (["--picture", "m.cloth.json", "--overwrite"], "is read as well"),
             (["--picture", "m.h5"], "m.h5: exists already"),
             (["--picture", "r.h5", "--out", "r.h5"], "give two names"),
-            (["--picture", "nowhere/p.png"], "there is no folder"),
+            (["--picture", "nowhere/p.png"], "there is no directory"),
         ):
             self.assertIn(message, self.run_it("simulate", "m.cloth.json", *more, code=2).stderr)
         self.assertIn("m.cloth.json", self.run_it("inspect", "m.cloth.json").stdout)
@@ -680,7 +681,7 @@ class CommandLine(Exporting, Fabric, Learning, OwnData, unittest.TestCase):
 
         (self.folder / "block.obj").write_text(BLOCK)
         told = self.run_it("reproduce", "drape", "--scale", "smoke", "--out", "l", code=2).stderr
-        self.assertIn("is the result of another experiment or scale", told)
+        self.assertIn("is of another experiment or scale", told)
         told = self.run_it("reproduce", "locking", "--obstacle", "block.obj", code=2).stderr
         self.assertIn("is for reproduce drape", told)
         told = self.run_it("reproduce", "drape", "--out", "d", "--obstacle", "animal", code=2).stderr

@@ -8,6 +8,7 @@
 #include "cloths.h"
 #include "core/atomic_file.h"
 #include "error_of.h"
+#include "file_size_limit.h"
 #include "springtime/cloth.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -633,7 +634,7 @@ TEST(TextFile, NamesWhatCannotBeWritten)
     const std::filesystem::path kept = folder / "kept.txt";
     write_text(kept, "old");
     std::filesystem::create_directory(part_path(kept));
-    EXPECT_EQ(error_of([&] { write_text(kept, "new"); }),
+    EXPECT_EQ(failure_of([&] { write_text(kept, "new"); }),
               kept.string() +
                   ": cannot be written (Is a directory); check permissions and free "
                   "space, or name another");
@@ -642,15 +643,15 @@ TEST(TextFile, NamesWhatCannotBeWritten)
 
 TEST(TextFile, NamesAFullDisk)
 {
-    ASSERT_TRUE(std::filesystem::exists("/dev/full"));  // every Linux has it
     const TempFolder folder;
     const std::filesystem::path path = folder / "a.txt";
-    std::filesystem::create_symlink("/dev/full", part_path(path));
-    EXPECT_EQ(error_of([&] { write_text(path, "x"); }),
+    const FileSizeLimit limit(1000);
+    EXPECT_EQ(failure_of([&] { write_text(path, std::string(2000, 'x')); }),
               path.string() +
-                  ": cannot be written (No space left on device); check permissions and "
-                  "free space, or name another");
+                  ": cannot be written (File too large); check permissions and free space, or "
+                  "name another");
     EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_FALSE(std::filesystem::exists(part_path(path)));
 }
 
 }  // namespace

@@ -1,15 +1,14 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <limits>
 #include <random>
 #include <thread>
 
+#include "file_size_limit.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
 #include "temp_folder.h"
@@ -423,6 +422,79 @@ TEST_F(MotionFile, FinishedFileStaysUntilTheNextIsComplete)
     EXPECT_TRUE(before == bytes_of(path));
 }
 
+TEST_F(MotionFile, APartWithRolloutsIsNotReplacedUnasked)
+{
+    {
+        MotionWriter(path, sample_header(), false).append(sample_rollout(5, 1));
+    }
+    const fs::path part = folder / "motion.h5.part";
+    const std::string before = bytes_of(part);
+    const std::string message = error_of([&] { MotionWriter(path, sample_header(), false); });
+    EXPECT_TRUE(mentions(message, {part.string(), "1 of 9 rollouts"})) << message;
+    EXPECT_TRUE(before == bytes_of(part));
+    MotionWriter writer(path, sample_header(), true);
+    writer.append(moving_rollout());
+    writer.finish();
+    expect_same(MotionReader(path).read(0), moving_rollout());
+    EXPECT_FALSE(fs::exists(part));
+}
+
+TEST_F(MotionFile, AWriterWithoutRolloutsLeavesNothing)
+{
+    {
+        MotionWriter writer(path, sample_header());
+    }
+    EXPECT_FALSE(fs::exists(folder / "motion.h5.part"));
+    {
+        MotionWriter writer(path, sample_header());
+        writer.append(sample_rollout(5, 1));
+        writer.discard();
+    }
+    EXPECT_FALSE(fs::exists(folder / "motion.h5.part"));
+    EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(MotionFile, IsReadByNobodyWhileItIsWritten)
+{
+    MotionWriter writer(path, sample_header());
+    writer.append(sample_rollout(5, 1));
+    const std::string part = (folder / "motion.h5.part").string();
+    for (const std::string& message :
+         {failure_of([&] { MotionReader reader(part); }),
+          failure_of([&] { MotionWriter other(path, sample_header()); }),
+          failure_of([&] { adopt_part(path, {}); })}) {
+        EXPECT_TRUE(mentions(message, {"another springtime is writing this"})) << message;
+    }
+    writer.append(moving_rollout());
+    writer.finish();
+    EXPECT_EQ(MotionReader(path).rollout_count(), 2u);
+}
+
+// The part of a killed run becomes the file when it holds more, and only of the same run.
+TEST_F(MotionFile, APartIsAdoptedWhenItHoldsMore)
+{
+    const auto leave_part = [&](int rollouts) {
+        MotionWriter writer(path, sample_header());
+        for (int r = 0; r < rollouts; ++r) writer.append(sample_rollout(5, r));
+    };
+    const auto adopted_count = [&] {
+        adopt_part(path, [](const MotionHeader&, const MotionHeader&) {});
+        return MotionReader(path).rollout_count();
+    };
+    leave_part(2);
+    EXPECT_EQ(adopted_count(), 2u);
+    EXPECT_EQ(adopted_count(), 2u);  // there is no part
+    leave_part(1);
+    EXPECT_EQ(adopted_count(), 2u);
+    leave_part(3);
+    EXPECT_THROW(adopt_part(path, [](const auto&, const auto&) { throw Error("other run"); }),
+                 Error);
+    EXPECT_EQ(MotionReader(path).rollout_count(), 2u);
+    EXPECT_EQ(adopted_count(), 3u);
+    write_bytes(folder / "motion.h5.part", "torn");
+    EXPECT_EQ(adopted_count(), 3u);
+}
+
 TEST_F(MotionFile, RefusesValuesThatAreNotFinite)
 {
     const std::string other = (folder / "other.h5").string();
@@ -486,34 +558,20 @@ TEST_F(MotionFile, WriterSaysWhyAPlaceIsNoGood)
               (folder / "new.h5").string() + ": no rollouts; append one before finishing");
 }
 
-// While it lives, no file grows beyond `bytes`: to a writer the same as a full disk.
-class FileSizeLimit {
-  public:
-    explicit FileSizeLimit(rlim_t bytes)
-    {
-        std::signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit small{bytes, before_.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &small);
-    }
-    ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
-
-  private:
-    rlimit before_;
-};
-
 TEST_F(MotionFile, LackOfSpaceIsReportedAndCostsOnlyThatRollout)
 {
     MotionWriter writer(path, sample_header());
     writer.append(sample_rollout(5, 1));
     {
         const FileSizeLimit limit(1'000'000);
-        const std::string message = error_of([&] { writer.append(sample_rollout(40'000, 1)); });
+        const std::string message = failure_of([&] { writer.append(sample_rollout(40'000, 1)); });
         EXPECT_TRUE(message.starts_with(name + ".part: ")) << message;
         EXPECT_TRUE(message.ends_with(
             " bytes more are needed (File too large); free some or name another place"))
             << message;
-        expect_same(MotionReader(folder / "motion.h5.part").read(0), sample_rollout(5, 1));
+        // As a kill at this moment would leave it.
+        fs::copy_file(folder / "motion.h5.part", folder / "left.h5");
+        expect_same(MotionReader(folder / "left.h5").read(0), sample_rollout(5, 1));
     }
     writer.append(moving_rollout());
     writer.finish();
@@ -525,7 +583,7 @@ TEST_F(MotionFile, LackOfSpaceIsReportedAndCostsOnlyThatRollout)
 TEST_F(MotionFile, LackOfSpaceForTheHeaderIsReported)
 {
     const FileSizeLimit limit(1000);
-    const std::string message = error_of([&] { MotionWriter writer(path, sample_header()); });
+    const std::string message = failure_of([&] { MotionWriter writer(path, sample_header()); });
     EXPECT_TRUE(message.starts_with(name + ".part: ")) << message;
     EXPECT_TRUE(message.ends_with(" (File too large); free some or name another place")) << message;
 }

@@ -224,13 +224,16 @@ TEST(Learn, GoesOnWhereverItWasCancelled)
 TEST(Learn, ACancelledRunFolderGoesOnAndLooksFinishedOnlyAtTheEnd)
 {
     const TempFolder folder;
-    RunFolder first(folder / "run");
-    first.create_when_opened("a = 1\n");
-    EXPECT_FALSE(first.exists());
-    EXPECT_THROW(learn(film().motion(), few_iterations(), cancelled_at("per spring", 6), &first),
-                 Cancelled);
-    EXPECT_TRUE(first.exists());
-    EXPECT_FALSE(fs::exists(folder / "run/cloth.json"));
+    {
+        RunFolder first(folder / "run");
+        first.create_when_opened("a = 1\n");
+        EXPECT_FALSE(first.exists());
+        EXPECT_THROW(
+            learn(film().motion(), few_iterations(), cancelled_at("per spring", 6), &first),
+            Cancelled);
+        EXPECT_TRUE(first.exists());
+        EXPECT_FALSE(fs::exists(folder / "run/cloth.json"));
+    }  // and with it the right to write there
     RunFolder second(folder / "run");
     const Learned learned = learn(film().motion(), few_iterations(), {}, &second);
     expect_same(learned, whole());

@@ -124,7 +124,7 @@ TEST_F(RunFolderCreate, MakesTheFolderAndThoseItLiesIn)
     EXPECT_EQ(deep.config(), "seed = 1\n\n[grid]\nrows = 4\n");
     EXPECT_EQ(bytes_of(deep.path() / "log.jsonl"), "");
     EXPECT_TRUE(fs::is_regular_file(deep.path() / "log.jsonl"));
-    EXPECT_EQ(std::distance(fs::directory_iterator(deep.path()), {}), 2);  // no part is left
+    EXPECT_EQ(std::distance(fs::directory_iterator(deep.path()), {}), 3);  // no part is left
 }
 
 TEST_F(RunFolderCreate, TakesAFolderThatHoldsNoRun)
@@ -141,22 +141,87 @@ TEST_F(RunFolderCreate, RefusesARunAndItsRemains)
 {
     const std::string name = run.path().string();
     run.create("first");
-    EXPECT_EQ(error_of([&] { run.create("second"); }),
-              name + ": already holds a run; resume it, or name another folder");
+    EXPECT_TRUE(mentions(error_of([&] { run.create("second"); }), {name, "already holds a run"}));
     EXPECT_EQ(run.config(), "first");
 
     run.write_checkpoint(small_state(1));
     fs::remove(temp / "run/config.toml");
-    EXPECT_EQ(error_of([&] { run.create("second"); }),
-              name +
-                  ": holds checkpoint-a.bin of an earlier run, but no config.toml; remove it, "
-                  "or name another folder");
+    for (const bool overwrite : {false, true}) {
+        EXPECT_TRUE(mentions(error_of([&] { run.create("second", overwrite); }),
+                             {name, "checkpoint-a.bin", "config.toml"}));
+    }
+    fs::remove(a);
     write_bytes(log, "{}\n");
-    EXPECT_EQ(error_of([&] { run.create("second"); }),
-              name +
-                  ": holds log.jsonl of an earlier run, but no config.toml; remove it, or name "
-                  "another folder");
+    EXPECT_TRUE(
+        mentions(error_of([&] { run.create("second"); }), {name, "log.jsonl", "config.toml"}));
     EXPECT_FALSE(run.exists());
+}
+
+TEST_F(RunFolderCreate, ReplacesARunWhenAskedAndNothingElse)
+{
+    run.create("first");
+    run.write_checkpoint(small_state(1));
+    write_bytes(temp / "run/step-3.json", "{}");
+    write_bytes(temp / "run/notes.txt", "mine");
+    run.create("second", true);
+    EXPECT_EQ(run.config(), "second");
+    EXPECT_FALSE(run.has_checkpoint());
+    EXPECT_FALSE(fs::exists(temp / "run/step-3.json"));
+    EXPECT_EQ(bytes_of(temp / "run/notes.txt"), "mine");
+}
+
+TEST_F(RunFolderCreate, HasTheFolderToItself)
+{
+    run.create("first");
+    RunFolder other(run.path());
+    EXPECT_EQ(other.config(), "first");  // whoever only looks is welcome
+    for (const std::string& message :
+         {failure_of([&] { other.open(); }), failure_of([&] { other.create("second", true); })}) {
+        EXPECT_TRUE(mentions(message, {run.path().string(), "another springtime"})) << message;
+    }
+    run = RunFolder(temp / "elsewhere");
+    other.open();
+}
+
+// ---- What a run was begun with
+
+TEST_F(RunFolderCreate, RefusesAConfigThatHasChangedInAnyBit)
+{
+    const std::string config = "seed = 1\nmotion = \"m.h5\"\n";
+    run.create(config);
+    for (std::size_t bit = 0; bit < 8 * config.size(); ++bit) {
+        std::string changed = config;
+        changed[bit / 8] = char(changed[bit / 8] ^ (1 << bit % 8));
+        write_bytes(temp / "run/config.toml", changed);
+        EXPECT_TRUE(mentions(error_of([&] { run.config(); }), {"config.toml", "begun"})) << bit;
+    }
+    write_bytes(temp / "run/config.toml", config);
+    EXPECT_EQ(run.config(), config);
+    fs::remove(temp / "run/fingerprint.json");  // as in runs of earlier versions
+    EXPECT_EQ(run.config(), config);
+    write_bytes(temp / "run/fingerprint.json", "{");
+    EXPECT_TRUE(mentions(error_of([&] { run.config(); }), {"fingerprint.json", "damaged"}));
+}
+
+TEST_F(RunFolderCreate, GoesOnWithTheSameMotionUnderAnyName)
+{
+    const fs::path motion = temp / "m.h5", moved = temp / "moved.h5";
+    write_bytes(motion, "positions");
+    run.learns_from(motion);
+    run.create("a");
+    run.open();
+    fs::rename(motion, moved);
+    run.learns_from(moved);
+    run.open();
+    write_bytes(moved, "position5");
+    EXPECT_TRUE(mentions(error_of([&] { run.open(); }), {moved.string(), run.path().string()}));
+    // A run that was begun without a motion takes the first it is given.
+    RunFolder late(temp / "late");
+    late.create("b");
+    late.learns_from(moved);
+    late.open();
+    write_bytes(moved, "positions");
+    EXPECT_THROW(late.open(), Error);
 }
 
 TEST_F(RunFolderCreate, RefusesWhatCanBeNoFolder)
@@ -310,7 +375,7 @@ TEST_F(RunFolderLog, RefusesADamagedLineWithin)
 
 TEST_F(RunFolderLog, NeedsTheFolder)
 {
-    EXPECT_EQ(error_of([&] { run.append_log(log_of(0)); }),
+    EXPECT_EQ(failure_of([&] { run.append_log(log_of(0)); }),
               log.string() +
                   ": cannot be written (No such file or directory); check permissions "
                   "and free space, or name another");

@@ -155,6 +155,29 @@ std::string argument_value(const std::vector<std::string>& arguments, const std:
     return {};
 }
 
+namespace {
+
+// Whether a value stands among the arguments that no flag takes.
+bool has_value_without_flag(const CLI::App& verb, const std::vector<std::string>& given)
+{
+    int taken = 0;  // values that the flag before may still take
+    for (const std::string& argument : given) {
+        const bool is_flag = argument.starts_with("--") || argument == "-h";
+        if (!is_flag && taken == 0) return true;
+        if (!is_flag) {
+            --taken;
+            continue;
+        }
+        const CLI::Option* option = verb.get_option_no_throw(argument);
+        taken = option ? option->get_items_expected_max() : 0;  // none after --flag=value
+        const bool endless = taken >= CLI::detail::expected_max_vector_size;
+        if (endless && !option->get_allow_extra_args()) taken = option->get_type_size_max();
+    }
+    return false;
+}
+
+}  // namespace
+
 std::vector<std::string> config_arguments(const Flags& flags, const std::string& text,
                                           const std::string& source,
                                           const std::vector<std::string>& given)
@@ -183,8 +206,7 @@ std::vector<std::string> config_arguments(const Flags& flags, const std::string&
                 throw Error("{}: '{}' has no such setting; it has: {}", where, verb.get_name(),
                             key_list(verb));
             }
-            const bool by_place =
-                option->get_positional() && !given.empty() && !given[0].starts_with('-');
+            const bool by_place = option->get_positional() && has_value_without_flag(verb, given);
             const bool in_own_table = top && own != nullptr && own->contains(key);
             if (by_place || in_own_table || has_argument(given, key)) continue;
             append_key(*option, key, node, where, arguments);

@@ -1,7 +1,12 @@
 #include "flags.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <filesystem>
+#include <iostream>
 #include <new>
 
 #include "config.h"
@@ -172,6 +177,17 @@ bool Flags::has(const std::string& flag) const
     return verb_->get_option_no_throw("--" + flag) != nullptr;
 }
 
+std::vector<std::pair<std::string, std::string>> Flags::given_values() const
+{
+    std::vector<std::pair<std::string, std::string>> values;
+    for (const CLI::Option* option : verb_->get_options()) {
+        for (const std::string& value : option->results()) {
+            values.emplace_back(option->get_single_name(), value);
+        }
+    }
+    return values;
+}
+
 Flags add_verb(CLI::App& root, const std::string& name, const std::string& text)
 {
     CLI::App* verb = root.add_subcommand(name, text);
@@ -302,7 +318,40 @@ int complain(int code, const std::string& message)
 
 }  // namespace
 
-int run_program(const std::vector<AddVerb>& adders, const std::vector<std::string>& arguments)
+namespace {
+
+// A file that is opened while standard output is closed would take its place, and the result would
+// be written into it. /dev/null takes the place instead; it is open for reading only, so what is
+// written still fails.
+void fill_closed_streams()
+{
+    for (int id = STDIN_FILENO; id <= STDERR_FILENO; ++id) {
+        if (::fcntl(id, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", O_RDONLY);
+    }
+}
+
+// A result that did not arrive is a failure: what is buffered may only fail to be written now.
+int with_output_checked(int code)
+{
+    std::cout.flush();
+    const bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.good();
+    if (arrived || code != kDone) return code;
+    return complain(kFailed,
+                    "standard output: cannot be written, and the result is lost; check "
+                    "where it goes");
+}
+
+bool is_failure(const std::error_code& code)
+{
+    for (const std::errc failure :
+         {std::errc::permission_denied, std::errc::operation_not_permitted,
+          std::errc::no_space_on_device, std::errc::read_only_file_system, std::errc::io_error}) {
+        if (code == failure) return true;
+    }
+    return false;
+}
+
+int run_checked(const std::vector<AddVerb>& adders, const std::vector<std::string>& arguments)
 {
     CLI::App root{"Learns mass-spring cloth from motion, and runs it.", "springtime"};
     root.option_defaults()->always_capture_default();
@@ -321,14 +370,23 @@ int run_program(const std::vector<AddVerb>& adders, const std::vector<std::strin
     } catch (const Error& error) {
         return complain(kBadInput, prefix_of(error, verb) + with_flags(error.what()));
     } catch (const std::filesystem::filesystem_error& error) {
-        return complain(kBadInput, fmt::format("{}: {}; name another file or folder",
-                                               error.path1().string(), error.code().message()));
+        return complain(is_failure(error.code()) ? kFailed : kBadInput,
+                        fmt::format("{}: {}; name another file or folder", error.path1().string(),
+                                    error.code().message()));
     } catch (const std::bad_alloc&) {
         return complain(kFailed,
                         "out of memory; use a smaller grid, fewer threads or a larger stride");
     } catch (const std::exception& error) {
         return complain(kFailed, with_flags(error.what()));
     }
+}
+
+}  // namespace
+
+int run_program(const std::vector<AddVerb>& adders, const std::vector<std::string>& arguments)
+{
+    fill_closed_streams();
+    return with_output_checked(run_checked(adders, arguments));
 }
 
 }  // namespace springtime::app

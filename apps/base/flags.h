@@ -61,6 +61,8 @@ class Flags {
 
     bool given(const std::string& flag) const;  // whether the user, or a file, set --flag
     bool has(const std::string& flag) const;
+    // All that was given, flag by flag; what stands without a flag has the name of its place.
+    std::vector<std::pair<std::string, std::string>> given_values() const;
     CLI::App& verb() const { return *verb_; }
 
   private:

@@ -7,37 +7,29 @@ namespace springtime::app {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-fs::path part_of(const fs::path& path)
-{
-    return fs::path(path) += ".part";
-}
-
-}  // namespace
-
 void adopt_part_file(const fs::path& out)
 {
-    if (fs::exists(out) || !fs::exists(part_of(out))) return;
-    try {
-        MotionReader{part_of(out)};
-    } catch (const Error&) {
-        return;  // nothing usable in it: start anew
-    }
-    fs::rename(part_of(out), out);
+    adopt_part(out, [&](const MotionHeader& file, const MotionHeader& part) {
+        try {
+            check_same_config(file.config, part.config, "rollouts", out.string());
+        } catch (const Error&) {
+            throw Error("{0}: is of another run than {0}.part, which was interrupted; remove one",
+                        out.string());
+        }
+    });
 }
 
 // A resumed file is written anew with the old rollouts in front: the last good one stays until the
 // new one is complete, and both ways make the same bytes.
 GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const GenerateOptions& run,
-                            const std::string& config, bool resume, const CommonOptions& common,
-                            const ObserveOptions& camera)
+                            const std::string& config, const Existing& existing,
+                            const CommonOptions& common, const ObserveOptions& camera)
 {
     MotionHeader header = header_for(cloth, {run.dt, run.environment, run.device}, run.stride,
                                      run.seed, run.rollouts, config);
     observe_header(header, camera);
     std::optional<MotionReader> old;
-    if (resume && fs::exists(out)) {
+    if (existing.resume && fs::exists(out)) {
         old.emplace(out);
         check_same_config(old->header().config, header.config, "rollouts", out.string());
         if (old->header().source_cloth != header.source_cloth) {
@@ -53,12 +45,16 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
     }
     check_generate(cloth, run);
     GeneratedFile outcome;
-    auto writer = std::make_unique<MotionWriter>(out, header);
+    auto writer =
+        std::make_unique<MotionWriter>(out, header, existing.resume || existing.overwrite);
+    outcome.path = out;
     const auto close = [&] {
+        // What is there gives way to a whole file, or to one with the same rollouts and more.
+        const bool stays = fs::exists(out) && !old && !outcome.finished;
         old.reset();
-        if (outcome.rollouts > 0) writer->finish();
+        if (stays) outcome.path += ".part";
+        if (outcome.rollouts > 0 && !stays) writer->finish();
         writer.reset();
-        if (outcome.rollouts == 0) fs::remove(part_of(out));
     };
     try {
         for (; old && outcome.rollouts < int(old->rollout_count()); ++outcome.rollouts) {

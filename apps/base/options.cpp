@@ -325,6 +325,28 @@ Motion source_of(const MotionReader& reader)
     return source;
 }
 
+void warn_if_unfinished(const std::filesystem::path& path, const Motion& motion)
+{
+    const MotionHeader& header = motion.header;
+    const bool is_part = path.extension() == ".part";
+    if (!is_part && header.rollouts_planned <= int(motion.rollout_count())) return;
+    const std::filesystem::path out =
+        is_part ? std::filesystem::path(path).replace_extension() : path;
+    // Only generate writes the source cloth, and only generate can go on.
+    fmt::print(stderr, "springtime: warning: {}: is not finished, it holds {} of {} rollouts; {}\n",
+               path.string(), motion.rollout_count(), header.rollouts_planned,
+               header.source_cloth.empty()
+                   ? std::string("make it again")
+                   : fmt::format("springtime generate --resume --out {} goes on", out.string()));
+}
+
+Motion open_input(const std::filesystem::path& path)
+{
+    Motion motion = open_motion(path);
+    warn_if_unfinished(path, motion);
+    return motion;
+}
+
 void note(const CommonOptions& options, const std::string& text)
 {
     if (!options.quiet) fmt::print(stderr, "{}\n", text);

@@ -105,6 +105,11 @@ MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, in
 // A motion file as the library likes to read it; the reader must outlive it.
 Motion source_of(const MotionReader& reader);
 
+// A motion file that a verb reads. Says on standard error, also with --quiet, when it is not
+// finished.
+Motion open_input(const std::filesystem::path& path);
+void warn_if_unfinished(const std::filesystem::path& path, const Motion& motion);
+
 void note(const CommonOptions& options, const std::string& text);  // to standard error
 
 // Prints a result to standard output, as text or as JSON.

@@ -1,7 +1,9 @@
 #include <chrono>
 #include <filesystem>
 
+#include "config.h"
 #include "options.h"
+#include "outputs.h"
 #include "progress.h"
 #include "replay.h"
 #include "springtime/evaluate.h"
@@ -20,6 +22,8 @@ struct DemoArguments {
     std::string out = "demo";
     int rollouts = 10, test_rollouts = 4;
     double seconds = 6, fps = 60, noise = 1e-3;
+    bool overwrite = false;
+    std::optional<Flags> flags;
 };
 
 class Stopwatch {
@@ -204,11 +208,23 @@ LearnOptions learn_options(const DemoArguments& arguments)
     return options;
 }
 
+std::shared_ptr<void> claim_out(const DemoArguments& arguments)
+{
+    const OutputFolder folder{
+        arguments.out, "demo.toml",
+        merged_config(*arguments.flags, {"out", "threads", "quiet", "json", "overwrite"})};
+    if (has_marker(folder) && !arguments.overwrite) {
+        throw Error("{}: holds a demo already; replace it with --overwrite, or give another --out",
+                    arguments.out);
+    }
+    return claim_folder(folder);
+}
+
 int run_demo(const DemoArguments& arguments)
 {
-    fs::create_directories(arguments.out);
     Outcome outcome;
     outcome.source = make_cloth(arguments.cloth);
+    const std::shared_ptr<void> claim = claim_out(arguments);
     const ObserveOptions camera{.noise = arguments.noise, .positions_only = true};
     const Stopwatch film;
     const Motion motion = filmed(arguments, outcome.source, "motion.h5", arguments.rollouts,
@@ -250,6 +266,8 @@ Verb add_demo(CLI::App& root)
     rare.add("--fps", arguments->fps, "Frames per second of the camera");
     rare.add("--noise", arguments->noise, "Noise of the camera on every coordinate [m]");
     add_cloth(flags, arguments->cloth);
+    add_overwrite(flags, arguments->overwrite);
+    arguments->flags = flags;
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_demo(*arguments); }};
 }

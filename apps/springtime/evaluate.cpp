@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include "options.h"
+#include "outputs.h"
 #include "progress.h"
 #include "replay.h"
 #include "springtime/evaluate.h"
@@ -19,6 +20,8 @@ namespace fs = std::filesystem;
 struct EvaluateArguments {
     CommonOptions common;
     std::string cloth, motion, truth, homogeneous, out, substeps = "motion";
+    bool overwrite = false;
+    std::optional<Flags> flags;
 };
 
 // Puts the file in front of what the library says of the cloth in it.
@@ -148,12 +151,14 @@ void draw(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& 
     if (found.homogeneous) curves.push_back({"homogeneous network", found.homogeneous->over_time});
     try {
         write_png(beside(arguments.out, ".error.png"),
-                  draw_curves(curves, found.frame_interval, "time [s]", "motion rmse [m]"));
+                  draw_curves(curves, found.frame_interval, "time [s]", "motion rmse [m]"),
+                  arguments.overwrite);
         const Replay replay{motion, 0, 5, device_named(arguments.common.device), arguments.motion};
         write_png(beside(arguments.out, ".frames.png"),
                   draw_frames({replay.of_motion("motion", cloth),
                                replay.of_cloth("cloth", cloth,
-                                               substeps_for(arguments, cloth, motion, true))}));
+                                               substeps_for(arguments, cloth, motion, true))}),
+                  arguments.overwrite);
     } catch (const std::runtime_error& error) {
         note(arguments.common, fmt::format("warning: not drawn: {}", error.what()));
     }
@@ -163,28 +168,20 @@ void draw(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& 
 
 void check_out(const EvaluateArguments& arguments)
 {
-    const fs::path out = arguments.out;
-    if (out.empty()) return;
-    for (const std::string& input :
-         {arguments.cloth, arguments.motion, arguments.truth, arguments.homogeneous}) {
-        if (!input.empty() && same_file(out, input)) {
-            throw Error("--out {}: is read as well; give another name", out.string());
-        }
-    }
-    if (out.has_parent_path() && !fs::is_directory(out.parent_path())) {
-        throw Error("--out {}: there is no directory {}; make it first or name another",
-                    out.string(), out.parent_path().string());
-    }
-    if (fs::is_directory(out)) {
-        throw Error("--out {}: is a directory; name a file in it", out.string());
-    }
+    if (arguments.out.empty()) return;
+    check_outputs(*arguments.flags,
+                  {{"--out", arguments.out},
+                   {"--out", beside(arguments.out, ".error.png")},
+                   {"--out", beside(arguments.out, ".frames.png")}},
+                  arguments.overwrite,
+                  {fs::path(arguments.cloth).replace_filename("homogeneous.json")});
 }
 
 int run_evaluate(const EvaluateArguments& arguments)
 {
     check_out(arguments);
     const Cloth cloth = read_cloth(arguments.cloth);
-    const Motion motion = open_motion(arguments.motion);
+    const Motion motion = open_input(arguments.motion);
     const Evaluation found = evaluate(arguments, cloth, motion);
     Result result = report_of(found);
     result.label(fmt::format("{} on {}", arguments.cloth, arguments.motion));
@@ -194,7 +191,7 @@ int run_evaluate(const EvaluateArguments& arguments)
     for (const std::string& text : found.remarks) note(arguments.common, text);
     for (const std::string& text : warnings_of(found)) note(arguments.common, "warning: " + text);
     if (arguments.out.empty()) return kDone;
-    write_text(arguments.out, to_json(result, 2) + "\n");
+    write_text(arguments.out, to_json(result, 2) + "\n", arguments.overwrite);
     draw(arguments, cloth, motion, found);
     return kDone;
 }
@@ -227,9 +224,11 @@ Verb add_evaluate(CLI::App& root)
         "safe, or motion: 1 where the motion's own step is known, auto where it was captured");
     flags
         .add("--out", arguments->out,
-             "JSON file to write as well, or to replace, with pictures beside it: NAME.error.png "
-             "and NAME.frames.png")
+             "JSON file to write as well, with pictures beside it: NAME.error.png and "
+             "NAME.frames.png")
         .type("FILE");
+    add_overwrite(flags, arguments->overwrite);
+    arguments->flags = flags;
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_evaluate(*arguments); }};
 }

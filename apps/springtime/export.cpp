@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "options.h"
+#include "outputs.h"
 #include "progress.h"
 #include "springtime/export.h"
 #include "verbs.h"
@@ -45,15 +46,6 @@ void refuse(const std::string& flags, const std::string& file, const char* what,
 {
     if (flags.empty()) return;
     throw Error("{}: is {}, but{} is about {}; leave that out", file, what, flags, other);
-}
-
-void check_not_input(const fs::path& out, const ExportArguments& arguments)
-{
-    std::error_code ignored;  // what does not exist is no file at all
-    for (const std::string& input : {arguments.file, arguments.maps}) {
-        if (input.empty() || !fs::equivalent(out, input, ignored)) continue;
-        throw Error("--out {}: is read as well; give another name", out.string());
-    }
 }
 
 // A folder may be named with a slash behind it.
@@ -135,7 +127,12 @@ MotionExport motion_export(const ExportArguments& arguments, ExportFormat format
     options.fill = arguments.fill;
     options.long_rows = arguments.layout == "long";
     options.overwrite = arguments.overwrite;
-    if (!arguments.maps.empty()) options.maps = read_cloth(cloth_or_motion(arguments.maps));
+    options.inputs.push_back(arguments.file);
+    if (!arguments.maps.empty()) {
+        const fs::path maps = cloth_or_motion(arguments.maps);
+        options.maps = read_cloth(maps);
+        options.inputs.push_back(maps);
+    }
     options.scale = scale_of(arguments);
     options.color = arguments.color;
     options.source = arguments.file;
@@ -158,6 +155,7 @@ ExportReport export_motion_file(const ExportArguments& arguments, const fs::path
 {
     const MotionReader reader(file);
     const Motion motion = source_of(reader);
+    warn_if_unfinished(file, motion);
     const std::vector<std::size_t> rollouts = rollouts_of(arguments, reader.rollout_count());
     MotionExport options = motion_export(arguments, format);
     const fs::path out = out_path(arguments, file, format, true);
@@ -181,6 +179,7 @@ ExportReport export_cloth_file(const ExportArguments& arguments, const fs::path&
     options.format = format;
     options.out = out_path(arguments, file, format, false);
     options.overwrite = arguments.overwrite;
+    options.inputs.push_back(file);
     options.scale = scale_of(arguments);
     options.color = arguments.color;
     options.size = arguments.size;
@@ -213,7 +212,7 @@ int run_export(const ExportArguments& arguments)
     const fs::path file = cloth_or_motion(arguments.file);
     const FileKind kind = file_kind(file);
     check_flags(arguments, kind);
-    check_not_input(arguments.out, arguments);
+    check_no_stream("--out", arguments.out);
     const ExportReport report = kind == FileKind::cloth
                                     ? export_cloth_file(arguments, file, format)
                                     : export_motion_file(arguments, file, format);
@@ -275,7 +274,7 @@ Verb add_export(CLI::App& root)
         .shows("")
         .type("MAP");
     rare.add("--size", arguments->size, "png: pixels along each side");
-    flags.add_switch("--overwrite", arguments->overwrite, "Replace what is there");
+    add_overwrite(flags, arguments->overwrite);
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_export(*arguments); }};
 }

@@ -6,6 +6,7 @@
 #include "config.h"
 #include "generating.h"
 #include "mesh_options.h"
+#include "outputs.h"
 #include "presets.h"
 #include "progress.h"
 #include "springtime/identify.h"
@@ -168,24 +169,29 @@ fs::path cloth_path_of(const GenerateArguments& arguments)
 
 void check_outputs(const GenerateArguments& arguments)
 {
-    const fs::path out = arguments.out, cloth_path = cloth_path_of(arguments);
-    std::error_code none;  // where one of them is not there they are not the same
-    if (is_design(arguments) && fs::equivalent(arguments.design_for, cloth_path, none)) {
-        throw Error(
-            "{}: would be replaced by the source cloth of the new motion; give another --out",
-            arguments.design_for);
-    }
+    const fs::path out = arguments.out;
     if (fs::exists(out) && !arguments.resume && !arguments.overwrite) {
         throw Error(
             "{}: exists already; finish it with --resume, replace it with --overwrite, or "
             "give another --out",
             out.string());
     }
-    if (fs::exists(cloth_path) && !fs::exists(out) && !arguments.overwrite) {
-        throw Error(
-            "{}: exists already and would be replaced; move it, or allow it with --overwrite",
-            cloth_path.string());
-    }
+    check_outputs(*arguments.flags, {{"--out", out}, {"--out", cloth_path_of(arguments)}},
+                  arguments.resume || arguments.overwrite);
+}
+
+// Beside a file that is finished lies its own cloth, or none.
+void check_source_cloth(const GenerateArguments& arguments, const Cloth& cloth)
+{
+    const fs::path path = cloth_path_of(arguments);
+    if (!arguments.resume || arguments.overwrite || !fs::exists(path)) return;
+    const std::string there = read_text(path);
+    if (there == cloth_to_json(cloth)) return;
+    // Then it is the motion that does not fit, and says so.
+    if (fs::exists(arguments.out) && there == MotionReader(arguments.out).header().source_cloth)
+        return;
+    throw Error("{}: is not the source cloth of {}; move it, or allow its loss with --overwrite",
+                path.string(), arguments.out);
 }
 
 // The experiment that would tell most about a cloth, and the pins that make it.
@@ -226,14 +232,14 @@ Result result_of(const GenerateArguments& arguments, const std::optional<Design>
         next = report_experiments(design->cloth, design->ranking);
     }
     result.label(arguments.out);
-    result.add("out", arguments.out).data_only();
+    result.add("out", outcome.path.string()).data_only();
     result.add("cloth", cloth_path_of(arguments).string()).label("source cloth");
     result.add("rollouts", outcome.rollouts);
     result.add("rollouts_planned", arguments.run.rollouts).data_only();
     result.add("finished", outcome.finished).data_only();
     result.add("substeps", substeps).label("sub-steps");
     result.add("seconds", seconds, "s").label("time taken");
-    result.add("bytes", fs::file_size(arguments.out)).data_only();
+    result.add("bytes", fs::file_size(outcome.path)).data_only();
     result.add("experiment", experiment).label("chosen");
     result.add("next", next).label("why");
     return result;
@@ -282,10 +288,12 @@ int run_generate(const GenerateArguments& arguments)
     run.stride = stride_in_substeps(run.stride, substeps);
 
     check_generate(cloth, run);
+    check_source_cloth(arguments, cloth);
     note_size(arguments, cloth, run);
     const GeneratedFile outcome = generate_file(
         arguments.out, cloth, run, merged_config(*arguments.flags, settings_left_out(arguments)),
-        arguments.resume, arguments.common, observe_options(arguments.camera));
+        {arguments.resume, arguments.overwrite}, arguments.common,
+        observe_options(arguments.camera));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (outcome.rollouts == 0) {
@@ -294,15 +302,19 @@ int run_generate(const GenerateArguments& arguments)
                    "was written\n");
         return kFailed;
     }
-    write_cloth(cloth_path_of(arguments), cloth);
+    const bool replaced = outcome.path == arguments.out;
+    if (replaced) {
+        write_cloth(cloth_path_of(arguments), cloth, arguments.resume || arguments.overwrite);
+    }
     if (outcome.finished || arguments.common.json) {
         print(arguments.common, result_of(arguments, design, outcome, substeps, seconds));
     }
     if (outcome.finished) return kDone;
     fmt::print(stderr,
-               "springtime: interrupted; {} of {} rollouts are in {}; run again with "
+               "springtime: interrupted; {} of {} rollouts are in {}; {}run again with "
                "--resume to finish\n",
-               outcome.rollouts, run.rollouts, arguments.out);
+               outcome.rollouts, run.rollouts, outcome.path.string(),
+               replaced ? "" : fmt::format("{} is as it was: remove it and ", arguments.out));
     return kFailed;
 }
 
@@ -348,7 +360,7 @@ Verb add_generate(CLI::App& root)
     add_mesh(flags, arguments->mesh);
     add_environment(flags, arguments->environment);
     flags.add_switch("--resume", arguments->resume, "Finish the file of an interrupted run");
-    flags.add_switch("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_overwrite(flags, arguments->overwrite);
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_generate(*arguments); }, stored_config, preset_config};
 }

@@ -4,6 +4,7 @@
 
 #include "config.h"
 #include "options.h"
+#include "outputs.h"
 #include "progress.h"
 #include "springtime/import.h"
 #include "verbs.h"
@@ -123,28 +124,29 @@ ImportOptions options_from(const ImportArguments& arguments)
     options.environment = environment_from(arguments.environment, {});
     options.file_velocities = arguments.velocities == "file";
     options.smooth_handles = !arguments.raw_handles;
+    options.overwrite = arguments.overwrite;
     options.config = merged_config(
         *arguments.flags, {"out", "quiet", "json", "threads", "overwrite", "device", "seed"});
     return options;
 }
 
+// Files that are read, but not named: those in folders, and a rest shape beside the data.
+std::vector<fs::path> other_inputs(const std::vector<fs::path>& files, const ImportOptions& options)
+{
+    std::vector<fs::path> inputs{options.rest};
+    for (const fs::path& folder : files) {
+        if (!fs::is_directory(folder)) continue;
+        for (const auto& entry : fs::directory_iterator(folder)) inputs.push_back(entry.path());
+    }
+    return inputs;
+}
+
 int run_import(const ImportArguments& arguments)
 {
-    if (fs::exists(arguments.out) && !arguments.overwrite) {
-        throw Error("{}: exists already; replace it with --overwrite, or give another --out",
-                    arguments.out);
-    }
     const ImportOptions options = options_from(arguments);
     const std::vector<fs::path> files(arguments.files.begin(), arguments.files.end());
-    std::vector<fs::path> all = files;
-    all.push_back(options.rest);
-    all.insert(all.end(), options.handle_path.begin(), options.handle_path.end());
-    for (const fs::path& file : all) {
-        std::error_code none;  // where one of them is not there they are not the same
-        if (fs::equivalent(file, arguments.out, none)) {
-            throw Error("--out {}: is read as well; give another name", arguments.out);
-        }
-    }
+    check_outputs(*arguments.flags, {{"--out", arguments.out}}, arguments.overwrite,
+                  other_inputs(files, options));
     const ImportReport report =
         import_motion(files, arguments.out, options, show_progress(arguments.common.quiet));
     Result result = report_of(report);
@@ -272,7 +274,7 @@ Verb add_import(CLI::App& root)
     add_file_flags(flags, *arguments);
     add_cleaning_flags(flags, *arguments);
     add_environment(flags, arguments->environment);
-    flags.add_switch("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_overwrite(flags, arguments->overwrite);
     add_common(flags, arguments->common);
     const auto beside = [arguments](const std::vector<std::string>& given) {
         arguments->rest_given = has_argument(given, "rest");

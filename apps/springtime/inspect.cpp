@@ -89,9 +89,8 @@ int inspect_cloth(const InspectArguments& arguments, const InspectedCloth& inspe
 // The motion may have gone since, or changed; the cloth can be looked at all the same.
 std::optional<Motion> motion_of_run(const RunFolder& folder, const CommonOptions& common)
 {
-    const std::string path = text_setting(folder.config(), "motion");
     try {
-        return open_motion(path);
+        return open_motion(text_setting(folder.config(), "motion"));
     } catch (const Error& error) {
         note(common, fmt::format("the motion of this run cannot be read ({}); gravity, drag and "
                                  "wind are taken to be the usual ones",
@@ -119,7 +118,7 @@ int inspect_motion(const InspectArguments& arguments)
 {
     constexpr std::size_t kSample = 16;
     const int version = MotionReader(arguments.file).version();
-    const Motion motion = open_motion(arguments.file);
+    const Motion motion = open_input(arguments.file);
     Result result = report_of(motion, arguments.full ? motion.rollout_count() : kSample,
                               show_progress(arguments.common.quiet));
     Result source, springs;

@@ -4,6 +4,7 @@
 #include "camera_options.h"
 #include "config.h"
 #include "options.h"
+#include "outputs.h"
 #include "progress.h"
 #include "replay.h"
 #include "springtime/generate.h"
@@ -48,7 +49,7 @@ Start stored_start(const std::string& text, const Cloth& cloth)
         throw Error("--start '{}': give FILE#ROLLOUT, for example motion.h5#3", text);
     }
     const std::string path = text.substr(0, hash);
-    const Motion motion = open_motion(path);
+    const Motion motion = open_input(path);
     if (rollout >= motion.rollout_count()) {
         throw Error("{}: has rollouts 0 to {}, not {}", path, motion.rollout_count() - 1, rollout);
     }
@@ -122,15 +123,6 @@ MotionHeader header_of(const SimulateArguments& arguments, const Cloth& cloth,
     return header;
 }
 
-void write_rollout(const SimulateArguments& arguments, const MotionHeader& header,
-                   const Rollout& rollout)
-{
-    MotionWriter writer(arguments.out, header);
-    writer.append(
-        observe(rollout, header, observe_options(arguments.camera), arguments.common.seed, 0));
-    writer.finish();
-}
-
 // How deep the deepest particle lies in the nearest obstacle, negative when all are outside. [m]
 double deepest_point(const Simulation& simulation)
 {
@@ -178,31 +170,16 @@ Result result_of(const SimulateArguments& arguments, const Simulation& simulatio
 }
 
 // All that can be known to go wrong with the files, before the run.
-void check_outputs(const SimulateArguments& arguments)
+void check_files(const SimulateArguments& arguments)
 {
-    for (const auto& [flag, path] :
-         {std::pair{"--out", arguments.out}, std::pair{"--picture", arguments.picture}}) {
-        if (path.empty()) continue;
-        if (fs::exists(path) && !arguments.overwrite) {
-            throw Error("{}: exists already; replace it with --overwrite, or give another {}", path,
-                        flag);
-        }
-        const fs::path folder = fs::absolute(path).parent_path();
-        if (!fs::is_directory(folder)) {
-            throw Error("{} {}: there is no folder {}; make it first", flag, path, folder.string());
-        }
-        if (fs::weakly_canonical(path) == fs::weakly_canonical(arguments.cloth)) {
-            throw Error("{} {}: is the cloth file itself; give another name", flag, path);
-        }
-    }
-    if (fs::weakly_canonical(arguments.out) == fs::weakly_canonical(arguments.picture)) {
-        throw Error("--out and --picture are both {}; give two names", arguments.out);
-    }
+    std::vector<Output> outputs{{"--out", arguments.out}};
+    if (!arguments.picture.empty()) outputs.push_back({"--picture", arguments.picture});
+    check_outputs(*arguments.flags, outputs, arguments.overwrite);
 }
 
 int run_simulate(const SimulateArguments& arguments)
 {
-    check_outputs(arguments);
+    check_files(arguments);
     if (arguments.rest_speed && !arguments.until_rest) {
         throw Error("--rest-speed: says when --until-rest stops; give that too");
     }
@@ -227,6 +204,7 @@ int run_simulate(const SimulateArguments& arguments)
     start.state.time = 0;
     check_clear(start.state, start.handles, options.obstacles);
     Simulation simulation(cloth, start.state, start.handles, options);
+    MotionWriter writer(arguments.out, header, arguments.overwrite);  // from now on it is ours
     const auto begin = std::chrono::steady_clock::now();
     Recording recording;
     bool cancelled = false;
@@ -238,13 +216,16 @@ int run_simulate(const SimulateArguments& arguments)
     }
     const double wall =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    write_rollout(arguments, header, recording.rollout);
+    writer.append(observe(recording.rollout, header, observe_options(arguments.camera),
+                          arguments.common.seed, 0));
+    writer.finish();
     if (!arguments.picture.empty()) {
         std::vector<State> moments;
         for (const std::size_t frame : picture_frames(recording.rollout.frame_count, 6)) {
             moments.push_back(recording.rollout.state(frame, options.dt * stride));
         }
-        write_png(arguments.picture, draw_frames(cloth, moments, options.obstacles));
+        write_png(arguments.picture, draw_frames(cloth, moments, options.obstacles),
+                  arguments.overwrite);
     }
     if (recording.blow_up) {
         throw Failure("{}. The {} frames before that are in {}",
@@ -294,7 +275,7 @@ Verb add_simulate(CLI::App& root)
     time.add("--rest-speed", arguments->rest_speed,
              "What counts as rest: rms speed [m/s]; by default a thousandth of the sheet's "
              "diagonal per second");
-    flags.add_switch("--overwrite", arguments->overwrite, "Replace an existing file");
+    add_overwrite(flags, arguments->overwrite);
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_simulate(*arguments); }};
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "config.h"
+#include "outputs.h"
 #include "progress.h"
 #include "verbs.h"
 
@@ -20,6 +21,7 @@ struct TrainArguments {
     CommonOptions common;
     TrainFlags flags;
     std::string motion, out = "run", resume;
+    bool overwrite = false;
     std::optional<Flags> settings;
 };
 
@@ -148,7 +150,7 @@ struct LastUpdate {
 std::string config_of(const TrainArguments& arguments, const std::string& elements)
 {
     std::vector<std::string> without{"out",     "resume", "motion", "elements",
-                                     "threads", "quiet",  "json"};
+                                     "threads", "quiet",  "json",   "overwrite"};
     const std::vector<std::string> of_triangles{"cut", "damping-kind", "orthotropic", "regions",
                                                 "homogeneous"};
     const std::vector<std::string> of_springs{"law",   "families",          "grid",
@@ -176,10 +178,12 @@ RunFolder open_folder(const TrainArguments& arguments, const fs::path& path, boo
 {
     const std::string config = config_of(arguments, arguments.flags.elements);
     RunFolder folder(path);
+    folder.learns_from(arguments.motion);
     if (resume) {
-        check_same_config(folder.config(), config, "", folder.path().string());
+        // The motion may have another name by now; what counts is its content.
+        check_same_config(folder.config(), config, "motion", folder.path().string());
     } else {
-        folder.create_when_opened(config);
+        folder.create_when_opened(config, arguments.overwrite);
     }
     folder.on_note = [&common = arguments.common](const std::string& text) { note(common, text); };
     return folder;
@@ -189,7 +193,7 @@ RunFolder open_folder(const TrainArguments& arguments, const fs::path& path, boo
 Learned learn_into(const TrainArguments& arguments, RunFolder& folder, LastUpdate& last)
 {
     const Learned learned =
-        learn(open_motion(arguments.motion), learn_options_from(arguments.flags, arguments.common),
+        learn(open_input(arguments.motion), learn_options_from(arguments.flags, arguments.common),
               last.watching(show_progress(arguments.common.quiet)), &folder);
     write_png(folder.path() / "stiffness.png", draw_stiffness(learned.cloth));
     if (learned.cloth.bends.bend_count() + learned.cloth.hinges.hinge_count() > 0) {
@@ -286,19 +290,19 @@ Result compare(const fs::path& folder, const std::vector<Learned>& learned)
 int learn_both(const TrainArguments& arguments, LastUpdate& last)
 {
     const fs::path path = folder_of(arguments);
-    if (!arguments.resume.empty()) {
-        open_folder(arguments, path, true);
-    } else {  // bad input leaves no folder behind
-        open_motion(arguments.motion);
-        for (const char* elements : kBoth) {
-            learn_options_from(arguments_of(arguments, elements).flags, arguments.common);
-        }
-        RunFolder(path).create(config_of(arguments, arguments.flags.elements));
+    const bool resume = !arguments.resume.empty();
+    // Bad input leaves no folder behind.
+    open_motion(arguments.motion);
+    for (const char* elements : kBoth) {
+        learn_options_from(arguments_of(arguments, elements).flags, arguments.common);
     }
+    RunFolder whole = open_folder(arguments, path, resume);
+    whole.open();
     std::vector<Learned> learned;
     for (const char* elements : kBoth) {
         const TrainArguments own = arguments_of(arguments, elements);
-        RunFolder part = open_folder(own, path / elements, RunFolder(path / elements).exists());
+        RunFolder part =
+            open_folder(own, path / elements, resume && RunFolder(path / elements).exists());
         note(arguments.common, fmt::format("learning {}", elements));
         learned.push_back(learn_into(own, part, last));
     }
@@ -319,11 +323,27 @@ int learn_one(const TrainArguments& arguments, LastUpdate& last)
     return kDone;
 }
 
-int run_train(const TrainArguments& arguments)
+void check_arguments(const TrainArguments& arguments)
 {
     if (arguments.motion.empty()) {
         throw Error("train: no motion file; give one, or --resume FOLDER of an interrupted run");
     }
+    check_no_stream("--out", arguments.out);
+    if (arguments.resume.empty()) return;
+    if (arguments.overwrite) {
+        throw Error("--resume and --overwrite: a run goes on or is replaced; give one of them");
+    }
+    if (!fs::exists(arguments.motion)) {
+        throw Error(
+            "{}: the motion of {} is not there any more; say where it is: springtime train "
+            "--resume {} MOTION.h5",
+            arguments.motion, arguments.resume, arguments.resume);
+    }
+}
+
+int run_train(const TrainArguments& arguments)
+{
+    check_arguments(arguments);
     LastUpdate last;
     try {
         return arguments.flags.elements == "both" ? learn_both(arguments, last)
@@ -347,6 +367,7 @@ Verb add_train(CLI::App& root)
     flags.add("--out", arguments->out, "Folder for the run").type("FOLDER");
     flags.add("--resume", arguments->resume, "Go on with an interrupted run").type("FOLDER");
     add_train_flags(flags, arguments->flags);
+    add_overwrite(flags.in(kRunGroup), arguments->overwrite);
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_train(*arguments); }, stored_config};
 }

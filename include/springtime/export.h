@@ -63,6 +63,7 @@ struct MotionExport {
     bool fill = false;                  // interpolate missing landmarks linearly in time
     bool long_rows = false;             // csv: one row per point instead of one per frame
     bool overwrite = false;
+    std::vector<std::filesystem::path> inputs;  // that are never replaced
     std::optional<Cloth> maps;  // with the same particles: its weight maps are written too
     MapScale scale = MapScale::linear;
     std::string color;   // glb: the map that becomes the colour; empty: stretch, or the first
@@ -78,6 +79,7 @@ struct ClothExport {
     ExportFormat format = ExportFormat::ply;
     std::filesystem::path out;  // a file; for png a folder
     bool overwrite = false;
+    std::vector<std::filesystem::path> inputs;  // that are never replaced
     MapScale scale = MapScale::linear;
     std::string color;
     int size = 512;      // png: pixels along each side

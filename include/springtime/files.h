@@ -14,27 +14,35 @@
 #include "springtime/motion.h"
 #include "springtime/simulation.h"
 
-// Files are written under a temporary name and renamed, so that an interrupted write never
-// destroys the last good one. Formats: docs/formats.md. Every reader throws Error that names the
-// file, what was found, what was needed and what to do.
+// Files are written as PATH.part and renamed, so that an interrupted write never destroys the last
+// good one. The part is locked: of two that write the same name, the second is refused with
+// Failure. Without `overwrite` nothing is replaced, not even what came meanwhile. Formats:
+// docs/formats.md. Every reader throws Error that names the file, what was found, what was needed
+// and what to do.
 namespace springtime {
 
-// The whole of a text file, and replacing it.
 std::string read_text(const std::filesystem::path& path);
-void write_text(const std::filesystem::path& path, std::string_view text);
+void write_text(const std::filesystem::path& path, std::string_view text);  // overwrites
+void write_text(const std::filesystem::path& path, std::string_view text, bool overwrite);
+
+// The right to write into a folder, until the last copy of it goes. Throws Failure when another
+// process has it.
+std::shared_ptr<void> lock_folder(const std::filesystem::path& folder);
 
 // The version of the format that a cloth needs, from 1 for plain springs alone to 6.
 int cloth_file_version(const Cloth& cloth);
 std::string cloth_to_json(const Cloth& cloth);
 Cloth cloth_from_json(std::string_view text, std::string_view source);
-void write_cloth(const std::filesystem::path& path, const Cloth& cloth);
+void write_cloth(const std::filesystem::path& path, const Cloth& cloth, bool overwrite = true);
 Cloth read_cloth(const std::filesystem::path& path);
 
-// Appends rollouts to PATH.part; finish() turns that into PATH.
+// Appends rollouts to PATH.part; finish() turns that into PATH. Without `overwrite`, a part with
+// rollouts that an interrupted run left is not replaced either.
 class MotionWriter {
   public:
-    MotionWriter(const std::filesystem::path& path, const MotionHeader& header);
-    ~MotionWriter();  // without finish(): closes and leaves PATH.part behind
+    MotionWriter(const std::filesystem::path& path, const MotionHeader& header,
+                 bool overwrite = true);
+    ~MotionWriter();  // without finish(): closes, and leaves PATH.part behind if it has rollouts
 
     void append(const Rollout& rollout);
     // The same for a rollout that may be larger than memory. `next` is called for one segment after
@@ -43,6 +51,7 @@ class MotionWriter {
     using SegmentReader = std::function<Rollout(std::size_t first, std::size_t count)>;
     void append(std::size_t frame_count, const SegmentReader& next);
     void finish();
+    void discard();  // instead of finish(): leaves nothing behind
 
   private:
     struct Impl;
@@ -55,6 +64,8 @@ class MotionReader {
     ~MotionReader();
     MotionReader(MotionReader&&) noexcept;
     MotionReader& operator=(MotionReader&&) noexcept;
+    // What an interrupted run left in PATH.part, given as `part`; nothing where it cannot be read.
+    static std::optional<MotionReader> open_part(const std::filesystem::path& part);
 
     const MotionHeader& header() const;
     int version() const;
@@ -65,9 +76,18 @@ class MotionReader {
     Rollout read(std::size_t rollout, std::size_t first, std::size_t count) const;
 
   private:
+    MotionReader();
+    void open(const std::filesystem::path& path);
+
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };
+
+// Makes PATH of the PATH.part that an interrupted run left, if it holds more rollouts. Where both
+// are there, `check` throws unless they are of the same run. Failure while another process writes.
+void adopt_part(
+    const std::filesystem::path& path,
+    const std::function<void(const MotionHeader& file, const MotionHeader& part)>& check);
 
 enum class FileKind { cloth, motion };
 // By content, not by name. Throws Error for anything else.
@@ -109,22 +129,34 @@ Identification identification_from_json(std::string_view text, std::string_view 
 
 // What a run of learn() leaves behind:
 //   config.toml            the merged settings
+//   fingerprint.json       what tells whether the settings or the motion have changed
 //   log.jsonl              one line per iteration of the descent
 //   checkpoint-a.bin, -b   the last two states of it, written in turn, each with a checksum
 //   homogeneous.json       the best homogeneous network
 //   linear.json            the linear answer, and identification.json how it was found
 //   best.json              the best cloth so far, while the run is not finished
 //   cloth.json             the learned cloth of a run that is finished
+// A run that is made or opened has the folder to itself, until the last copy of the RunFolder goes:
+// another process that wants it is refused with Failure.
 class RunFolder : public LearnStore {
   public:
     explicit RunFolder(std::filesystem::path path);
 
     const std::filesystem::path& path() const { return path_; }
     bool exists() const;  // holds a run
-    // Makes the folder and those it lies in. Throws Error when it already holds a run.
-    void create(const std::string& config);
+    // Makes the folder and those it lies in. Throws Error when it already holds a run, unless
+    // `overwrite` lets that go, and always when it holds files under the names of a run's, but
+    // none.
+    void create(const std::string& config, bool overwrite = false);
     // The same, but not before learn() opens it: bad input leaves no folder behind.
-    void create_when_opened(std::string config) { config_ = std::move(config); }
+    void create_when_opened(std::string config, bool overwrite = false)
+    {
+        new_run_ = {std::move(config), overwrite};
+    }
+    // The file that the run learns from. When a run goes on, open() throws Error if the content is
+    // not that of the file it was begun with; the name may be another.
+    void learns_from(std::filesystem::path motion) { motion_ = std::move(motion); }
+    // Throws Error when it was changed since the run was begun.
     std::string config() const;
 
     void append_log(const TrainLog& log);
@@ -158,8 +190,16 @@ class RunFolder : public LearnStore {
     std::function<void(const std::string&)> on_note;
 
   private:
+    struct NewRun {
+        std::string config;
+        bool overwrite = false;
+    };
+    void check_motion() const;
+
     std::filesystem::path path_;
-    std::optional<std::string> config_;  // of a run that is yet to be made
+    std::optional<std::filesystem::path> motion_;
+    std::optional<NewRun> new_run_;  // that is yet to be made
+    std::shared_ptr<void> lock_;
 };
 
 }  // namespace springtime

@@ -56,6 +56,7 @@ struct ImportOptions {
     std::string time_column;          // of a CSV, by its name; empty: as the numbers show
     std::string array;                // of an .npz
     std::string config;               // TOML that is kept in the motion; may be empty
+    bool overwrite = true;            // replace a motion file that is there
 };
 
 // A point that cannot be where a frame shows it.

@@ -230,7 +230,7 @@ Picture draw_curves(const std::vector<DrawnCurve>& curves, double interval,
 // stiffness, relative to the stiffness. Those that the motion says nothing about are grey.
 Picture draw_determination(const Cloth& cloth);
 
-void write_png(const std::filesystem::path& path, const Picture& picture);
+void write_png(const std::filesystem::path& path, const Picture& picture, bool overwrite = true);
 
 // The part of an infinite plane that a picture shows: a square of `side` around the point of the
 // plane that is nearest to `middle`.

@@ -396,7 +396,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
     const std::vector<TrackFiles> named = recordings_of(files),
                                   recordings = without(named, options.rest);
     check_options(options);
-    check_target(out);
+    check_file_target(out, options.overwrite);
     if (recordings.empty()) {
         throw Error("import: no files{}; name what is to be read",
                     named.empty() ? "" : " but that of `rest`");
@@ -427,16 +427,15 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
         writing.logs.emplace(scans, plans, layout, writing.stored(), report, writing.residual);
         report.header.environment.gravity = writing.logs->gravity();
     }
+    MotionWriter writer(out, report.header, options.overwrite);
     try {
-        MotionWriter writer(out, report.header);
         for (std::size_t t = 0; t < scans.size(); ++t) {
             writing.progress = [&](double share) { step(1, t, share); };
             writing.write(writer, t);
         }
         writer.finish();
     } catch (...) {
-        std::error_code ignored;  // what matters is on its way already
-        fs::remove(part_path(out), ignored);
+        writer.discard();  // nobody could finish it
         throw;
     }
     add_warnings(report);

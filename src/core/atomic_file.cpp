@@ -1,5 +1,7 @@
 #include "core/atomic_file.h"
 
+#include <fcntl.h>
+
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -55,6 +57,10 @@ void check_source(const fs::path& path)
     if (type == fs::file_type::directory) {
         throw Error("{}: is a directory; name a file in it", path.string());
     }
+    if (path.extension() == ".part" && is_being_written(path)) {
+        throw Failure("{}: another springtime is writing this; wait until it is done",
+                      path.string());
+    }
 }
 
 void check_target(const fs::path& path)
@@ -78,6 +84,15 @@ void check_file_target(const fs::path& path, bool overwrite)
     if (fs::exists(path) && !overwrite) fail_exists(path);
 }
 
+void check_not_input(const fs::path& path, const std::vector<fs::path>& inputs)
+{
+    std::error_code none;  // where one of them is not there they are not the same
+    for (const fs::path& input : inputs) {
+        if (!fs::equivalent(path, input, none)) continue;
+        throw Error("{}: is read as well and is not replaced; name another", path.string());
+    }
+}
+
 void check_folder_target(const fs::path& path, bool overwrite, std::string_view extension)
 {
     if (path.empty()) throw Error("output folder: the name is empty; give one");
@@ -98,27 +113,10 @@ void check_folder_target(const fs::path& path, bool overwrite, std::string_view 
 
 // ---- Whole files ----
 
-fs::path part_path(const fs::path& path)
-{
-    fs::path part = path;
-    part += ".part";
-    return part;
-}
-
-void publish_part(const fs::path& path)
-{
-    std::error_code status;
-    fs::rename(part_path(path), path, status);
-    if (status) {
-        throw Error("{}: cannot be renamed to {} ({}); rename it yourself or free that name",
-                    part_path(path).string(), path.string(), status.message());
-    }
-}
-
 void fail_write(const fs::path& path, std::string_view reason)
 {
-    throw Error("{}: cannot be written ({}); check permissions and free space, or name another",
-                path.string(), reason);
+    throw Failure("{}: cannot be written ({}); check permissions and free space, or name another",
+                  path.string(), reason);
 }
 
 std::string read_text(const fs::path& path)
@@ -141,14 +139,14 @@ std::string read_text(const fs::path& path)
 
 void write_text(const fs::path& path, std::string_view text)
 {
-    check_target(path);
-    const fs::path part = part_path(path);
-    if (const int reason = write_all(part, text, "wb")) {
-        std::error_code ignored;
-        fs::remove(part, ignored);
-        fail_write(path, std::strerror(reason));
-    }
-    publish_part(path);
+    write_text(path, text, true);
+}
+
+void write_text(const fs::path& path, std::string_view text, bool overwrite)
+{
+    PartFile file(path, overwrite);
+    file.write(text);
+    file.publish();
 }
 
 void append_text(const fs::path& path, std::string_view text)
@@ -158,25 +156,19 @@ void append_text(const fs::path& path, std::string_view text)
 
 // ---- Files in parts ----
 
-PartFile::PartFile(const fs::path& path) : path_(path)
+PartFile::PartFile(const fs::path& path, bool overwrite) : lock_(path, overwrite)
 {
-    check_target(path);
-    file_.reset(std::fopen(part_path(path).c_str(), "wb"));
-    if (!file_) fail_write(path, std::strerror(errno));
+    lock_.clear();
+    // The lock stays when this copy of the descriptor is closed.
+    const int copy = ::fcntl(lock_.descriptor(), F_DUPFD_CLOEXEC, 0);
+    file_.reset(copy < 0 ? nullptr : ::fdopen(copy, "wb"));
+    if (!file_) fail();
     std::setvbuf(file_.get(), nullptr, _IOFBF, kBuffer);
-}
-
-PartFile::~PartFile()
-{
-    if (published_) return;
-    file_.reset();
-    std::error_code ignored;
-    fs::remove(part_path(path_), ignored);
 }
 
 void PartFile::fail() const
 {
-    fail_write(path_, std::strerror(errno));
+    fail_write(lock_.path(), std::strerror(errno));
 }
 
 void PartFile::write(std::string_view bytes)
@@ -194,15 +186,19 @@ void PartFile::write_at_start(std::string_view bytes, std::size_t offset)
 void PartFile::publish()
 {
     if (std::fclose(file_.release()) != 0) fail();
-    publish_part(path_);
-    published_ = true;
+    lock_.publish();
 }
 
-PartFolder::PartFolder(const fs::path& path) : path_(path)
+PartFolder::PartFolder(const fs::path& path, bool overwrite) : path_(path), overwrite_(overwrite)
 {
+    const fs::path part = part_path(path);
     std::error_code status;
-    fs::remove_all(part_path(path), status);  // what an interrupted export left
-    if (!fs::create_directory(part_path(path), status)) fail_write(path, status.message());
+    fs::create_directory(part, status);
+    if (status) fail_write(path, status.message());
+    lock_ = lock_part_folder(path);
+    for (const fs::directory_entry& entry : fs::directory_iterator(part)) {
+        fs::remove_all(entry);  // what an interrupted export left
+    }
 }
 
 PartFolder::~PartFolder()
@@ -226,9 +222,7 @@ void PartFolder::write(std::string_view name, std::string_view bytes) const
 
 void PartFolder::publish()
 {
-    std::error_code status;
-    fs::remove_all(path_, status);
-    publish_part(path_);
+    rename_folder(part_path(path_), path_, overwrite_);
     published_ = true;
 }
 

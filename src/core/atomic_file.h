@@ -5,12 +5,16 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/part_lock.h"
 
 // Whole files, and files that appear under their name only when they are complete: they are written
-// as PATH.part and renamed, so that an interrupted write never destroys the last good file.
+// as PATH.part and renamed, so that an interrupted write never destroys the last good file. What is
+// there already is replaced only with `overwrite`, even if it came while we were writing.
 namespace springtime {
 
-// Throws Error unless `path` exists and is not a directory.
+// Throws Error unless `path` exists and is not a directory, and Failure while it is being written.
 void check_source(const std::filesystem::path& path);
 
 // Throws Error unless a file can be put at `path`: the folder exists, and nothing stands there
@@ -20,23 +24,22 @@ void check_target(const std::filesystem::path& path);
 // Throws Error unless `path` is free, or a plain file that may be replaced.
 void check_file_target(const std::filesystem::path& path, bool overwrite);
 
+// Throws Error when `path` is one of the files that the same command reads.
+void check_not_input(const std::filesystem::path& path,
+                     const std::vector<std::filesystem::path>& inputs);
+
 // The same for a folder. Only a folder with nothing in it but files that end in `extension` may be
 // replaced: what else lies there is not lost by mistake.
 void check_folder_target(const std::filesystem::path& path, bool overwrite,
                          std::string_view extension);
 
-// The name a file has while it is written.
-std::filesystem::path part_path(const std::filesystem::path& path);
-
-// Renames part_path(path) to `path`, replacing what was there.
-void publish_part(const std::filesystem::path& path);
-
 [[noreturn]] void fail_write(const std::filesystem::path& path, std::string_view reason);
 
 std::string read_text(const std::filesystem::path& path);
 
-// Replaces the file. A failure leaves neither a part nor a changed `path`.
-void write_text(const std::filesystem::path& path, std::string_view text);
+// A failure leaves neither a part nor a changed `path`.
+void write_text(const std::filesystem::path& path, std::string_view text);  // overwrites
+void write_text(const std::filesystem::path& path, std::string_view text, bool overwrite);
 
 // Adds to the end, making the file if need be, and closes it: the text outlives a crash of ours.
 void append_text(const std::filesystem::path& path, std::string_view text);
@@ -49,40 +52,36 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 // A file that is written from front to back as PATH.part. Without publish() it goes away.
 class PartFile {
   public:
-    explicit PartFile(const std::filesystem::path& path);
-    ~PartFile();
-    PartFile(const PartFile&) = delete;
-    PartFile& operator=(const PartFile&) = delete;
+    explicit PartFile(const std::filesystem::path& path, bool overwrite = true);
 
     void write(std::string_view bytes);
     void write_at_start(std::string_view bytes, std::size_t offset);  // over what is there
     void publish();
-    const std::filesystem::path& path() const { return path_; }
     std::FILE* stream() const { return file_.get(); }
 
   private:
     void fail() const;
 
-    std::filesystem::path path_;
+    PartLock lock_;
     File file_;
-    bool published_ = false;
 };
 
 // The same for a folder of files.
 class PartFolder {
   public:
-    explicit PartFolder(const std::filesystem::path& path);
+    explicit PartFolder(const std::filesystem::path& path, bool overwrite = true);
     ~PartFolder();
     PartFolder(const PartFolder&) = delete;
     PartFolder& operator=(const PartFolder&) = delete;
 
     std::filesystem::path file(std::string_view name) const;  // while it is written
     void write(std::string_view name, std::string_view bytes) const;
-    void publish();  // replaces a folder that is there
+    void publish();
 
   private:
     std::filesystem::path path_;
-    bool published_ = false;
+    bool overwrite_, published_ = false;
+    std::shared_ptr<void> lock_;
 };
 
 }  // namespace springtime

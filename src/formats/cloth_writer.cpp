@@ -274,9 +274,9 @@ std::string cloth_to_json(const Cloth& cloth)
         particles_text(cloth), groups_text(cloth));
 }
 
-void write_cloth(const std::filesystem::path& path, const Cloth& cloth)
+void write_cloth(const std::filesystem::path& path, const Cloth& cloth, bool overwrite)
 {
-    write_text(path, cloth_to_json(cloth));
+    write_text(path, cloth_to_json(cloth), overwrite);
 }
 
 }  // namespace springtime

@@ -108,8 +108,8 @@ inline std::string innermost_message()
 
 [[noreturn]] inline void fail_write(std::string_view label)
 {
-    throw Error("{}: cannot be written (HDF5: {}); check permissions and free space", label,
-                innermost_message());
+    throw Failure("{}: cannot be written (HDF5: {}); check permissions and free space", label,
+                  innermost_message());
 }
 
 inline std::string shape_text(const std::vector<hsize_t>& shape)

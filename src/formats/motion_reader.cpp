@@ -38,9 +38,9 @@ bool starts_as_object(const fs::path& path)
     hdf5::fail_read(path.string());
 }
 
+// Of a source that has been checked.
 Handle open_file(const fs::path& path)
 {
-    check_source(path);
     std::error_code ignored;
     if (fs::file_size(path, ignored) == 0) {
         throw Error("{}: is empty; a motion file is needed, make it again", path.string());
@@ -315,7 +315,26 @@ Handles MotionReader::Impl::read_handles(hid_t group, std::size_t rollout) const
     return handles;
 }
 
-MotionReader::MotionReader(const fs::path& path) : impl_(std::make_unique<Impl>())
+MotionReader::MotionReader() : impl_(std::make_unique<Impl>()) {}
+
+MotionReader::MotionReader(const fs::path& path) : MotionReader()
+{
+    check_source(path);
+    open(path);
+}
+
+std::optional<MotionReader> MotionReader::open_part(const fs::path& part)
+{
+    MotionReader reader;
+    try {
+        reader.open(part);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    return reader;
+}
+
+void MotionReader::open(const fs::path& path)
 {
     const Session session;
     impl_->source = path.string();

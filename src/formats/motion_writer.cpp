@@ -86,14 +86,14 @@ void reserve_space(const fs::path& path, std::uintmax_t from, std::uintmax_t byt
 {
     const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0) {
-        throw Error("{}: cannot be written ({}); check permissions, or name another place",
-                    path.string(), std::strerror(errno));
+        throw Failure("{}: cannot be written ({}); check permissions, or name another place",
+                      path.string(), std::strerror(errno));
     }
     const int status = ::posix_fallocate(file, static_cast<off_t>(from), static_cast<off_t>(bytes));
     ::close(file);
     if (status == ENOSPC || status == EFBIG || status == EDQUOT) {
-        throw Error("{}: {} bytes more are needed ({}); free some or name another place",
-                    path.string(), bytes, std::strerror(status));
+        throw Failure("{}: {} bytes more are needed ({}); free some or name another place",
+                      path.string(), bytes, std::strerror(status));
     }
 }
 
@@ -120,7 +120,7 @@ Handle create_file(const fs::path& path)
     // The 1.8 layout guards its metadata with checksums. The 1.10 layout does too, but marks a file
     // as open for writing, and then what an interrupted run left cannot be read.
     H5Pset_libver_bounds(access.id(), H5F_LIBVER_V18, H5F_LIBVER_V18);
-    H5Pset_file_locking(access.id(), true, true);  // some network disks know no locks
+    H5Pset_file_locking(access.id(), false, true);  // PartLock has locked it
     Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.id(), access.id()), H5Fclose);
     if (!file.valid()) hdf5::fail_write(path.string());
     return file;
@@ -204,6 +204,17 @@ void write_handles(hid_t group, const Handles& handles, std::string_view source)
                         {keys, count, 3}, {}, handles.key_position.data(), source);
 }
 
+// Rollouts that an interrupted run left are not lost by mistake.
+void check_part(const fs::path& part)
+{
+    const std::optional<MotionReader> left = MotionReader::open_part(part);
+    if (!left) return;
+    throw Error(
+        "{}: holds {} of {} rollouts, which an interrupted run left; generate finishes it with "
+        "`resume`; drop it with `overwrite`, or name another",
+        part.string(), left->rollout_count(), left->header().rollouts_planned);
+}
+
 }  // namespace
 
 // A rollout that is being written.
@@ -216,12 +227,18 @@ struct OpenRollout {
 };
 
 struct MotionWriter::Impl {
+    Impl(const fs::path& to, const MotionHeader& what, bool overwrite)
+        : lock(to, overwrite), path(to), header(what)
+    {
+    }
+
+    PartLock lock;
     fs::path path;
     MotionHeader header;
-    Handle file;
+    Handle file;  // closed before the lock ends
     std::size_t rollout_count = 0;
 
-    std::string part() const { return part_path(path).string(); }
+    std::string part() const { return lock.part().string(); }
     std::uintmax_t size() const
     {
         hsize_t bytes = 0;
@@ -233,7 +250,7 @@ struct MotionWriter::Impl {
     {
         if (H5Fflush(file.id(), H5F_SCOPE_LOCAL) < 0) hdf5::fail_write(part());
         std::error_code ignored;
-        fs::resize_file(part_path(path), size(), ignored);
+        fs::resize_file(part(), size(), ignored);
     }
     OpenRollout begin(std::size_t frame_count, const Rollout& piece) const;
     void write(OpenRollout& rollout, const Rollout& piece) const;
@@ -300,24 +317,34 @@ void MotionWriter::Impl::end(OpenRollout& rollout, const Handles& handles)
     ++rollout_count;
 }
 
-MotionWriter::MotionWriter(const fs::path& path, const MotionHeader& header)
-    : impl_(std::make_unique<Impl>())
+MotionWriter::MotionWriter(const fs::path& path, const MotionHeader& header, bool overwrite)
 {
     const Session session;
     check_header(header, path.string());
-    check_target(path);
-    impl_->path = path;
-    impl_->header = header;
-    reserve_space(part_path(path), 0,
+    impl_ = std::make_unique<Impl>(path, header, overwrite);
+    if (!overwrite) check_part(impl_->part());
+    impl_->lock.clear();
+    reserve_space(impl_->part(), 0,
                   header.rest.size() * sizeof(SheetPoint) + header.config.size() +
                       header.source_cloth.size() + kChunkBytes);
-    impl_->file = create_file(part_path(path));
+    impl_->file = create_file(impl_->part());
     write_header(impl_->file.id(), header, impl_->part());
     create_group(impl_->file.id(), "rollouts", impl_->part());
     impl_->flush();
 }
 
-MotionWriter::~MotionWriter() = default;
+MotionWriter::~MotionWriter()
+{
+    if (impl_->rollout_count == 0) return;  // the part goes with its lock
+    impl_->file.close();
+    impl_->lock.release();
+}
+
+void MotionWriter::discard()
+{
+    impl_->rollout_count = 0;
+    impl_->file.close();
+}
 
 void MotionWriter::append(const Rollout& rollout)
 {
@@ -350,7 +377,23 @@ void MotionWriter::finish()
     }
     const Session session;
     if (!impl_->file.close()) hdf5::fail_write(impl_->part());
-    publish_part(impl_->path);
+    impl_->lock.publish();
+}
+
+void adopt_part(
+    const fs::path& path,
+    const std::function<void(const MotionHeader& file, const MotionHeader& part)>& check)
+{
+    if (!fs::exists(part_path(path))) return;
+    PartLock lock(path, true);
+    const std::optional<MotionReader> part = MotionReader::open_part(lock.part());
+    if (!part) return;
+    if (fs::exists(path)) {
+        const MotionReader file(path);
+        check(file.header(), part->header());
+        if (part->rollout_count() <= file.rollout_count()) return;
+    }
+    lock.publish();
 }
 
 }  // namespace springtime

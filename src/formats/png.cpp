@@ -231,13 +231,13 @@ namespace {
 
 template <class T>
 void write_rows(const std::filesystem::path& path, int width, int height, std::vector<T> values,
-                png_textp remark)  // by value: libpng takes no const rows
+                png_textp remark, bool overwrite)  // by value: libpng takes no const rows
 {
     std::vector<png_bytep> rows;
     for (int r = 0; r < height; ++r) {
         rows.push_back(reinterpret_cast<png_bytep>(values.data() + values.size() / height * r));
     }
-    PartFile file(path);
+    PartFile file(path, overwrite);
     Encoder encoder(file.stream());
     if (!encoder.write(width, height, sizeof(T) == 2, remark, rows.data())) {
         fail_write(path, encoder.fault());
@@ -261,17 +261,17 @@ void write_grey_png(const std::filesystem::path& path, const GreyPicture& pictur
     chunk.key = key.data();
     chunk.text = text.data();
     chunk.text_length = text.size();
-    write_rows(path, width, height, picture.grey, &chunk);
+    write_rows(path, width, height, picture.grey, &chunk, true);
 }
 
-void write_png(const std::filesystem::path& path, const Picture& picture)
+void write_png(const std::filesystem::path& path, const Picture& picture, bool overwrite)
 {
     const int width = picture.width, height = picture.height;
     if (width < 1 || height < 1 || picture.rgb.size() != std::size_t(3) * width * height) {
         throw Error("{}: a picture of {} x {} pixels holds {} bytes; it needs 3 a pixel",
                     path.string(), width, height, picture.rgb.size());
     }
-    write_rows(path, width, height, picture.rgb, nullptr);
+    write_rows(path, width, height, picture.rgb, nullptr, overwrite);
 }
 
 }  // namespace springtime

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/atomic_file.h"
+#include "core/fingerprint.h"
 #include "formats/checkpoint.h"
 #include "springtime/error.h"
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kConfig = "config.toml";
+constexpr const char *kConfig = "config.toml", *kFingerprint = "fingerprint.json";
 constexpr const char* kLog = "log.jsonl";
 constexpr std::array kCheckpoints{"checkpoint-a.bin", "checkpoint-b.bin"};
 constexpr const char *kCloth = "cloth.json", *kBest = "best.json",
@@ -186,23 +187,99 @@ KeptLines lines_before(std::string_view text, int iteration, const fs::path& pat
     return kept;
 }
 
+// ---- What a run was begun with
+
+struct RunFingerprint {
+    std::string config;
+    std::optional<std::string> motion;  // nothing where the motion was no file
+};
+
+std::string hexadecimal(std::uint64_t number)
+{
+    return fmt::format("{:016x}", number);
+}
+
+void write_fingerprint(const fs::path& folder, const RunFingerprint& fingerprint)
+{
+    nlohmann::ordered_json json{{"config", fingerprint.config}};
+    if (fingerprint.motion) json["motion"] = *fingerprint.motion;
+    write_text(folder / kFingerprint, json.dump(1) + "\n");
+}
+
+// Nothing for a run of a version that kept none.
+std::optional<RunFingerprint> read_fingerprint(const fs::path& folder)
+{
+    const fs::path path = folder / kFingerprint;
+    if (!fs::exists(path)) return std::nullopt;
+    const std::string text = read_text(path);
+    try {
+        const nlohmann::json json = nlohmann::json::parse(text);
+        RunFingerprint fingerprint{json.at("config").get<std::string>(), {}};
+        if (json.contains("motion")) fingerprint.motion = json["motion"].get<std::string>();
+        return fingerprint;
+    } catch (const nlohmann::json::exception&) {
+        throw Error("{}: is damaged; put back a good copy, or begin a new run in another folder",
+                    path.string());
+    }
+}
+
 // ---- Folder
 
-// Throws Error when a new run would mix with what is there.
-void check_no_run(const fs::path& folder)
+// All that a run leaves in its folder, with what train and inspect write beside it.
+bool is_run_file(const std::string& name)
+{
+    static const std::vector<std::string> kNames{
+        kConfig,         kFingerprint,       kLog,
+        kCheckpoints[0], kCheckpoints[1],    kCloth,
+        kBest,           kHomogeneous,       kLinear,
+        kIdentification, "result.json",      "stiffness.png",
+        "bending.png",   "determination.png"};
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+           (name.starts_with("step-") && name.ends_with(".json"));
+}
+
+std::vector<fs::path> run_files(const fs::path& folder)
+{
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        if (is_run_file(entry.path().filename().string())) files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+// An interrupted create() leaves an empty log and a fingerprint.
+bool is_unused(const fs::path& file)
 {
     std::error_code ignored;
-    if (fs::exists(folder / kConfig, ignored)) {
-        throw Error("{}: already holds a run; resume it, or name another folder", folder.string());
+    const std::string name = file.filename().string();
+    if (name == kLog) return fs::is_empty(file, ignored);
+    return name == kFingerprint && read_fingerprint(file.parent_path());
+}
+
+// Throws Error when a new run would mix with what is there. Files that are of no run are never
+// replaced.
+void check_no_run(const fs::path& folder)
+{
+    for (const fs::path& file : run_files(folder)) {
+        if (is_unused(file)) continue;
+        throw Error(
+            "{}: holds {}, but no {}, so it is of no run and is not replaced; remove it, or name "
+            "another folder",
+            folder.string(), file.filename().string(), kConfig);
     }
-    for (const char* name : {kLog, kCheckpoints[0], kCheckpoints[1]}) {
-        const fs::path path = folder / name;
-        // An empty log is what an interrupted create() leaves.
-        const bool unused = std::string_view(name) == kLog && fs::is_empty(path, ignored);
-        if (!fs::exists(path, ignored) || unused) continue;
-        throw Error("{}: holds {} of an earlier run, but no {}; remove it, or name another folder",
-                    folder.string(), name, kConfig);
+}
+
+void remove_run(const fs::path& folder, const std::optional<fs::path>& motion)
+{
+    const std::vector<fs::path> files = run_files(folder);
+    for (const fs::path& file : files) {
+        std::error_code ignored;  // what is not there is no file at all
+        if (!motion || !fs::equivalent(file, *motion, ignored)) continue;
+        throw Error("{}: is read as well and would be replaced; name another folder",
+                    file.string());
     }
+    for (const fs::path& file : files) fs::remove(file);
 }
 
 }  // namespace
@@ -215,7 +292,7 @@ bool RunFolder::exists() const
     return fs::is_regular_file(path_ / kConfig, ignored);
 }
 
-void RunFolder::create(const std::string& config)
+void RunFolder::create(const std::string& config, bool overwrite)
 {
     if (path_.empty()) throw Error("run folder: the name is empty; give one");
     std::error_code status;
@@ -223,11 +300,26 @@ void RunFolder::create(const std::string& config)
         throw Error("{}: is a file; name a folder", path_.string());
     }
     fs::create_directories(path_, status);
-    if (status) {
+    if (status == std::errc::not_a_directory) {
         throw Error("{}: cannot be made ({}); check the folder it is to be in, or name another",
                     path_.string(), status.message());
     }
-    check_no_run(path_);
+    if (status) fail_write(path_, status.message());
+    if (!lock_) lock_ = lock_folder(path_);
+    if (exists() && !overwrite) {
+        throw Error(
+            "{}: already holds a run; resume it, replace it with `overwrite`, or name another "
+            "folder",
+            path_.string());
+    }
+    if (exists()) {
+        remove_run(path_, motion_);
+    } else {
+        check_no_run(path_);
+    }
+    RunFingerprint fingerprint{hexadecimal(text_fingerprint(config)), {}};
+    if (motion_) fingerprint.motion = hexadecimal(file_fingerprint(*motion_));
+    write_fingerprint(path_, fingerprint);
     write_text(path_ / kLog, "");
     write_text(path_ / kConfig, config);  // last: it is what makes the folder a run
 }
@@ -238,7 +330,34 @@ std::string RunFolder::config() const
         throw Error("{}: holds no run: there is no {}; name the folder of a run", path_.string(),
                     kConfig);
     }
-    return read_text(path_ / kConfig);
+    std::string text = read_text(path_ / kConfig);
+    const std::optional<RunFingerprint> began = read_fingerprint(path_);
+    if (began && began->config != hexadecimal(text_fingerprint(text))) {
+        throw Error(
+            "{}: is not what the run was begun with; put back the old one, or begin a new run in "
+            "another folder",
+            (path_ / kConfig).string());
+    }
+    return text;
+}
+
+// Learning from another motion would mix two answers. A run that was begun without a motion takes
+// this one.
+void RunFolder::check_motion() const
+{
+    if (!motion_) return;
+    RunFingerprint began = read_fingerprint(path_).value_or(
+        RunFingerprint{hexadecimal(text_fingerprint(config())), {}});
+    const std::string now = hexadecimal(file_fingerprint(*motion_));
+    if (began.motion && *began.motion != now) {
+        throw Error(
+            "{}: is not the motion that {} was begun with, its content is another; name the old "
+            "one, wherever it is now, or begin a new run in another folder",
+            motion_->string(), path_.string());
+    }
+    if (began.motion) return;
+    began.motion = now;
+    write_fingerprint(path_, began);
 }
 
 void RunFolder::append_log(const TrainLog& log)
@@ -299,8 +418,13 @@ std::optional<TrainState> RunFolder::read_checkpoint(std::vector<std::string>& r
 
 LearnState RunFolder::open()
 {
-    if (config_) create(*config_);
-    config_.reset();
+    if (new_run_) {
+        create(new_run_->config, new_run_->overwrite);
+    } else {
+        if (!lock_) lock_ = lock_folder(path_);
+        check_motion();
+    }
+    new_run_.reset();
     LearnState state;
     const auto cloth_in = [&](const char* name) -> std::optional<Cloth> {
         if (!fs::exists(path_ / name)) return std::nullopt;

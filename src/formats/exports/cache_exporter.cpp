@@ -60,7 +60,9 @@ std::string pc2_header(const ExportScene& scene)
 class CacheExporter : public MotionExporter {
   public:
     CacheExporter(const std::filesystem::path& path, const ExportScene& scene, bool big_endian)
-        : file_(path), rest_(rest_obj_path(path)), big_endian_(big_endian)
+        : file_(path, scene.overwrite),
+          rest_(rest_obj_path(path), scene.overwrite),
+          big_endian_(big_endian)
     {
         fmt::memory_buffer text;
         obj_writer(scene)(flat_position(scene.sheet, scene.rest), text);

@@ -18,7 +18,7 @@ std::string start_of(const ExportFrame& frame)
 class CsvExporter : public MotionExporter {
   public:
     CsvExporter(const std::filesystem::path& path, const ExportScene& scene, bool long_rows)
-        : file_(path), long_rows_(long_rows)
+        : file_(path, scene.overwrite), long_rows_(long_rows)
     {
         if (long_rows) {
             file_.write("frame,time,point,x,y,z\n");

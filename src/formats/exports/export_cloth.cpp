@@ -20,6 +20,7 @@ ExportScene scene_of(const Cloth& cloth, const ClothExport& options)
     scene.surface = make_surface(cloth.rest, cloth);
     scene.still = true;
     scene.scale = options.scale;
+    scene.overwrite = options.overwrite;
     if (options.format != ExportFormat::obj) scene.maps = weight_maps(cloth, options.scale);
     if (options.format == ExportFormat::glb) scene.color = chosen_color(scene.maps, options.color);
     const bool flat_only =
@@ -43,6 +44,8 @@ void check_options(const ClothExport& options)
     if (options.size < 2 || options.size > kLargest) {
         throw Error(Field{"size"}, "{} pixels; 2 to {} are possible", options.size, kLargest);
     }
+    check_not_input(options.out, options.inputs);
+    check_not_input(ranges_path(options.out), options.inputs);
     if (options.format == ExportFormat::png) {
         check_folder_target(options.out, options.overwrite, ".png");
     } else {
@@ -58,7 +61,7 @@ void write_mesh(const std::filesystem::path& path, const ExportScene& scene,
 {
     fmt::memory_buffer bytes;
     writer(flat_position(scene.sheet, scene.rest), bytes);
-    write_text(path, {bytes.data(), bytes.size()});
+    write_text(path, {bytes.data(), bytes.size()}, scene.overwrite);
 }
 
 void write_still(MotionExporter& exporter, const ExportScene& scene)
@@ -84,12 +87,12 @@ void write_csv(const std::filesystem::path& path, const ExportScene& scene)
         }
     }
     text.push_back('\n');
-    write_text(path, {text.data(), text.size()});
+    write_text(path, {text.data(), text.size()}, scene.overwrite);
 }
 
 void write_npz(const std::filesystem::path& path, const ExportScene& scene)
 {
-    NpzFile file(path);
+    NpzFile file(path, scene.overwrite);
     const std::size_t points = scene.point_count();
     const auto& triangles = scene.surface.triangles;
     const std::vector<float> position = flat_position(scene.sheet, scene.rest);
@@ -105,7 +108,7 @@ void write_npz(const std::filesystem::path& path, const ExportScene& scene)
 
 void write_pictures(const std::filesystem::path& path, const ExportScene& scene, int size)
 {
-    PartFolder folder(path);
+    PartFolder folder(path, scene.overwrite);
     const MapPainter painter(scene, size);
     for (const WeightMap& map : scene.maps) {
         write_grey_png(folder.file(map.name + ".png"), {size, size, painter.paint(map.weight)},
@@ -160,7 +163,8 @@ ExportReport export_parameters(const Cloth& cloth, const ClothExport& options)
 {
     ExportReport report;
     write_text(options.out,
-               solver_parameters(cloth, options.format, options.source, report.remarks));
+               solver_parameters(cloth, options.format, options.source, report.remarks),
+               options.overwrite);
     report.files.push_back(options.out);
     report.point_count = cloth.particle_count();
     report.face_count = cloth.triangles.triangle_count();
@@ -179,7 +183,8 @@ ExportReport export_cloth(const Cloth& cloth, const ClothExport& options)
     ExportReport report;
     report.files.push_back(options.out);
     if (options.format != ExportFormat::obj) {
-        write_text(ranges_path(options.out), ranges_json(scene.maps, scene.scale));
+        write_text(ranges_path(options.out), ranges_json(scene.maps, scene.scale),
+                   options.overwrite);
         report.files.push_back(ranges_path(options.out));
     }
     report.frame_count = 1;

@@ -62,6 +62,10 @@ void check_options(const Motion& motion, const MotionExport& options)
 
 void check_targets(const MotionExport& options)
 {
+    for (const fs::path& path :
+         {options.out, rest_obj_path(options.out), ranges_path(options.out)}) {
+        check_not_input(path, options.inputs);
+    }
     if (is_folder(options.format)) {
         check_folder_target(options.out, options.overwrite,
                             fmt::format(".{}", name_of(options.format)));
@@ -132,6 +136,7 @@ ExportScene scene_of(const Motion& motion, const MotionExport& options, const Fr
     scene.rate = plan.rate;
     scene.velocities = header.velocities;
     scene.scale = options.scale;
+    scene.overwrite = options.overwrite;
     scene.handles = motion.read(options.rollout, 0, 1).handles;
     if (scene.surface.empty() && needs_surface(options.format)) {
         throw Error("{}: {} landmarks at one place have no surface; export csv or npz",
@@ -235,7 +240,8 @@ ExportReport export_motion(const Motion& motion, const MotionExport& options,
         report.files.push_back(rest_obj_path(options.out));
     }
     if (!scene.maps.empty()) {
-        write_text(ranges_path(options.out), ranges_json(scene.maps, scene.scale));
+        write_text(ranges_path(options.out), ranges_json(scene.maps, scene.scale),
+                   options.overwrite);
         report.files.push_back(ranges_path(options.out));
     }
     report.frame_count = plan.count;

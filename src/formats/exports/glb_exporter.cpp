@@ -167,7 +167,7 @@ void add_word(std::string& bytes, std::size_t value)
 class GlbExporter : public MotionExporter {
   public:
     GlbExporter(const std::filesystem::path& path, const ExportScene& scene)
-        : scene_(scene), pieces_(pieces_of(scene)), file_(path)
+        : scene_(scene), pieces_(pieces_of(scene)), file_(path, scene.overwrite)
     {
         json_bytes_ = padded(json_text(scene, pieces_).size());
         const std::size_t binary = bytes_of_pieces(pieces_);

@@ -15,8 +15,9 @@ namespace {
 
 class MeshFolder : public MotionExporter {
   public:
-    MeshFolder(const std::filesystem::path& path, std::string extension, MeshWriter writer)
-        : folder_(path), extension_(std::move(extension)), writer_(std::move(writer))
+    MeshFolder(const std::filesystem::path& path, std::string extension, MeshWriter writer,
+               bool overwrite)
+        : folder_(path, overwrite), extension_(std::move(extension)), writer_(std::move(writer))
     {
     }
 
@@ -40,9 +41,10 @@ class MeshFolder : public MotionExporter {
 }  // namespace
 
 std::unique_ptr<MotionExporter> make_mesh_folder(const std::filesystem::path& path,
-                                                 std::string extension, MeshWriter writer)
+                                                 std::string extension, MeshWriter writer,
+                                                 bool overwrite)
 {
-    return std::make_unique<MeshFolder>(path, std::move(extension), std::move(writer));
+    return std::make_unique<MeshFolder>(path, std::move(extension), std::move(writer), overwrite);
 }
 
 std::vector<float> flat_position(const Sheet& sheet, const std::vector<SheetPoint>& rest)
@@ -115,7 +117,7 @@ MeshWriter obj_writer(const ExportScene& scene)
 std::unique_ptr<MotionExporter> make_obj_exporter(const std::filesystem::path& path,
                                                   const ExportScene& scene)
 {
-    return make_mesh_folder(path, "obj", obj_writer(scene));
+    return make_mesh_folder(path, "obj", obj_writer(scene), scene.overwrite);
 }
 
 // ---- PLY ----
@@ -196,7 +198,7 @@ MeshWriter ply_writer(const ExportScene& scene)
 std::unique_ptr<MotionExporter> make_ply_exporter(const std::filesystem::path& path,
                                                   const ExportScene& scene)
 {
-    return make_mesh_folder(path, "ply", ply_writer(scene));
+    return make_mesh_folder(path, "ply", ply_writer(scene), scene.overwrite);
 }
 
 }  // namespace springtime

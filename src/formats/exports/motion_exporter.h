@@ -39,6 +39,7 @@ struct ExportScene {
     std::vector<WeightMap> maps{};
     MapScale scale = MapScale::linear;
     std::string color{};  // name of the map that becomes the colour, if any
+    bool overwrite = false;
 
     std::size_t point_count() const { return rest.size(); }
 };
@@ -68,7 +69,8 @@ MeshWriter ply_writer(const ExportScene& scene);
 
 // A folder with frame_000000.obj and so on.
 std::unique_ptr<MotionExporter> make_mesh_folder(const std::filesystem::path& path,
-                                                 std::string extension, MeshWriter writer);
+                                                 std::string extension, MeshWriter writer,
+                                                 bool overwrite);
 
 // The flat sheet, level and centred on the origin, as flat_state() has it.
 std::vector<float> flat_position(const Sheet& sheet, const std::vector<SheetPoint>& rest);

@@ -15,12 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path arrays_path(fs::path path)
-{
-    path += ".arrays";
-    return path;
-}
-
 struct DiscardZip {
     void operator()(zip_t* zip) const { zip_discard(zip); }
 };
@@ -59,13 +53,14 @@ std::string npy_header(std::string_view type, const std::vector<std::size_t>& sh
     return header + dict;
 }
 
-NpzFile::NpzFile(const fs::path& path) : path_(path), folder_(arrays_path(path)) {}
-
-NpzFile::~NpzFile()
+NpzFile::NpzFile(const fs::path& path, bool overwrite)
+    : path_(path), overwrite_(overwrite), folder_(path)
 {
-    if (published_) return;
-    std::error_code ignored;
-    fs::remove(part_path(path_), ignored);
+}
+
+fs::path NpzFile::waiting(const std::string& name) const
+{
+    return folder_.file(name + ".npy");
 }
 
 void NpzFile::add(const std::string& name, std::string_view type,
@@ -77,7 +72,7 @@ void NpzFile::add(const std::string& name, std::string_view type,
 void NpzFile::begin(const std::string& name, std::string_view type,
                     const std::vector<std::size_t>& shape)
 {
-    arrays_.push_back({name, {}, std::make_unique<PartFile>(folder_.file(name + ".npy"))});
+    arrays_.push_back({name, {}, std::make_unique<PartFile>(waiting(name))});
     arrays_.back().file->write(npy_header(type, shape));
 }
 
@@ -94,18 +89,18 @@ void NpzFile::publish()
         if (array.file) array.file->publish();
     }
     int code = 0;
-    Zip zip(zip_open(part_path(path_).c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+    const fs::path packed = folder_.file("packed.npz");
+    Zip zip(zip_open(packed.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
     if (!zip) fail_write(path_, "no ZIP archive can be opened there");
     for (const Array& array : arrays_) {
         zip_source_t* const source =
-            array.file ? zip_source_file(zip.get(), array.file->path().c_str(), 0, -1)
+            array.file ? zip_source_file(zip.get(), waiting(array.name).c_str(), 0, -1)
                        : zip_source_buffer(zip.get(), array.bytes.data(), array.bytes.size(), 0);
         add_entry(zip.get(), path_, array.name, source);
     }
     if (zip_close(zip.get()) != 0) fail_write(path_, zip_strerror(zip.get()));
     zip.release();
-    publish_part(path_);
-    published_ = true;
+    rename_file(packed, path_, overwrite_);
 }
 
 // ---- A motion ----
@@ -115,7 +110,7 @@ namespace {
 class NpzExporter : public MotionExporter {
   public:
     NpzExporter(const std::filesystem::path& path, const ExportScene& scene)
-        : scene_(scene), file_(path)
+        : scene_(scene), file_(path, scene.overwrite)
     {
         const std::vector<std::size_t> shape{scene.frame_count, scene.point_count(), 3};
         file_.begin("position", "<f4", shape);

@@ -12,13 +12,10 @@
 namespace springtime {
 
 // NumPy arrays in one file: a ZIP of .npy files, stored without compression. Arrays may be larger
-// than memory: the long ones wait in a folder PATH.arrays.part until all is packed.
+// than memory: the long ones wait in the folder PATH.part until all is packed there.
 class NpzFile {
   public:
-    explicit NpzFile(const std::filesystem::path& path);
-    ~NpzFile();
-    NpzFile(const NpzFile&) = delete;
-    NpzFile& operator=(const NpzFile&) = delete;
+    NpzFile(const std::filesystem::path& path, bool overwrite);
 
     // `type` as NumPy writes it: "<f4", "<f8", "<i4".
     void add(const std::string& name, std::string_view type, const std::vector<std::size_t>& shape,
@@ -36,10 +33,12 @@ class NpzFile {
         std::unique_ptr<PartFile> file;  // of a long one
     };
 
+    std::filesystem::path waiting(const std::string& name) const;  // the file of a long array
+
     std::filesystem::path path_;
-    PartFolder folder_;
+    bool overwrite_;
+    PartFolder folder_;  // goes with everything in it, also what libzip leaves after a failure
     std::vector<Array> arrays_;
-    bool published_ = false;
 };
 
 // What stands before the numbers in a .npy file of version 1.

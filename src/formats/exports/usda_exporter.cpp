@@ -129,7 +129,7 @@ ExportScene in_order(ExportScene scene)
 class UsdaExporter : public MotionExporter {
   public:
     UsdaExporter(const std::filesystem::path& path, const ExportScene& scene)
-        : file_(path), still_(scene.still), order_(scene.surface.curve)
+        : file_(path, scene.overwrite), still_(scene.still), order_(scene.surface.curve)
     {
         file_.write(stage_header(in_order(scene)));
         file_.write(still_ ? "    point3f[] points = " : "    point3f[] points.timeSamples = {\n");
