@@ -236,7 +236,10 @@ Environment environment_from(const EnvironmentOptions& options, const Environmen
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
                   double dt, bool quiet)
 {
-    if (!(dt > 0)) throw Error("--dt {}: the time step must be positive", dt);
+    if (!is_time_step(dt)) {
+        throw Error("--dt {}: a time step must lie in {} to {} s", dt, kLeastTimeStep,
+                    kMostTimeStep);
+    }
     const int stable = stable_substeps(cloth, environment, dt);
     if (text == "auto" && stable >= kMostSubsteps) {
         throw Error(
@@ -289,10 +292,9 @@ void check_clear(const State& start, const Handles& handles, const std::vector<O
 
 int stride_in_substeps(int stride, int substeps)
 {
-    constexpr double kMost = 1e9;
-    if (stride >= 1 && double(stride) * substeps <= kMost) return stride * substeps;
+    if (stride >= 1 && double(stride) * substeps <= kLargestStride) return stride * substeps;
     throw Error("--stride {}: with {} sub-steps a frame must be 1 to {} steps", stride, substeps,
-                kMost);
+                kLargestStride);
 }
 
 MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,

@@ -10,7 +10,7 @@
 // as PATH.part and renamed, so that an interrupted write never destroys the last good file.
 namespace springtime {
 
-// Throws Error unless `path` exists and is not a directory.
+// Throws Error unless `path` is a plain file, and Failure unless it may be read.
 void check_source(const std::filesystem::path& path);
 
 // Throws Error unless a file can be put at `path`: the folder exists, and nothing stands there
@@ -33,6 +33,7 @@ void publish_part(const std::filesystem::path& path);
 
 [[noreturn]] void fail_write(const std::filesystem::path& path, std::string_view reason);
 
+// Without the mark that some programs put before UTF-8.
 std::string read_text(const std::filesystem::path& path);
 
 // Replaces the file. A failure leaves neither a part nor a changed `path`.
