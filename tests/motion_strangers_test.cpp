@@ -221,8 +221,9 @@ TEST(MotionStrangers, PipesDevicesAndForbiddenFilesAreNotOpened)
     const TempFolder folder;
     const fs::path pipe = folder / "pipe";
     ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-    for (const auto& [path, kind] :
+    for (const auto& [file, kind] :
          {std::pair{pipe, "a pipe"}, {fs::path("/dev/zero"), "a device"}}) {
+        const fs::path& path = file;
         for (const auto& read : std::vector<std::function<void()>>{
                  [&] { file_kind(path); }, [&] { read_cloth(path); },
                  [&] { MotionReader reader(path); }, [&] { read_obj(path); },

@@ -171,7 +171,7 @@ TEST_F(PngTest, ReadErrors)
 {
     EXPECT_EQ(read_message(path("none.png")),
               path("none.png") +
-                  ": cannot be opened (No such file or directory); give the path of a PNG image");
+                  ": no such file; check the name");
     const std::string foreign =
         ": is not a PNG image; convert it to a grey-scale PNG or to a CSV table";
     EXPECT_EQ(read_message(write_bytes("jpg.png", "\xff\xd8\xff\xe0 JFIF")),
@@ -249,7 +249,7 @@ TEST_F(PngTest, MapErrorsNameTheFile)
     EXPECT_EQ(message("map wear.jpg 1-2"),
               "wear.jpg: unknown kind of map '.jpg'; give a .png image or a .csv table");
     EXPECT_EQ(message("map " + path("none.csv")),
-              path("none.csv") + ": cannot be opened; give the path of a CSV table");
+              path("none.csv") + ": no such file; check the name");
     EXPECT_EQ(message("map " + write_bytes("empty.csv", "\n\n")),
               path("empty.csv") + ": is empty; give one line of numbers for each row");
     EXPECT_EQ(message("map " + write_bytes("ragged.csv", "1,2\n3,4,5\n")),

@@ -34,7 +34,7 @@ void add_common(const Flags& flags, CommonOptions& options)
     rare.add("--seed", options.seed, "Seed of all random choices");
     rare.add("--threads", options.threads, "Threads; 0 means one per core").between(0, 4096);
     rare.add("--device", options.device, "Where it runs: auto, reference, cpu or cuda");
-    flags.add_switch("--quiet", options.quiet, "No progress, no remarks");
+    flags.add_switch("--quiet", options.quiet, "No progress, no remarks but warnings");
     flags.add_switch("--json", options.json, "Print the result as JSON on standard output");
 }
 
@@ -61,8 +61,8 @@ void add_cloth(const Flags& flags, ClothOptions& options)
 {
     const Flags rare = flags.in(kClothGroup);
     flags.add("--grid", options.grid, "Particles, ROWSxCOLS");
-    rare.add("--length", options.length, "Sheet length, along the columns [m]");
-    rare.add("--width", options.width, "Sheet width, along the rows [m]");
+    rare.add("--length", options.length, kLengthText);
+    rare.add("--width", options.width, kWidthText);
     rare.add("--mass", options.mass, "Mass of the whole sheet [kg]");
     add_families(flags, options.families);
     flags
@@ -260,7 +260,7 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
     if (!parse_int(text, substeps) || substeps < 1) {
         throw Error("--substeps '{}': give a number of at least 1, or auto", text);
     }
-    if (substeps < stable && !quiet) {
+    if (substeps < stable) {
         fmt::print(stderr,
                    "warning: a step of {:.3g} s is close to or above the largest stable step of "
                    "about {:.3g} s; --substeps auto would take {} sub-steps\n",
@@ -329,7 +329,8 @@ Motion source_of(const MotionReader& reader)
 
 void note(const CommonOptions& options, const std::string& text)
 {
-    if (!options.quiet) fmt::print(stderr, "{}\n", text);
+    if (options.quiet && !text.starts_with("warning: ")) return;
+    fmt::print(stderr, "{}\n", text);
 }
 
 void print(const CommonOptions& options, const Result& result)

@@ -141,7 +141,7 @@ void look_at_size(const Cloth& cloth, std::vector<std::string>& doubts)
 void look_at_grid(const Cloth& cloth, std::vector<std::string>& doubts)
 {
     if (!cloth.grid) return;
-    const auto [rows, cols] = *cloth.grid;
+    const int rows = cloth.grid->rows, cols = cloth.grid->cols;
     const Extent u = extent_of(cloth, &SheetPoint::u), v = extent_of(cloth, &SheetPoint::v);
     const double half_u = 0.5 * u.length() / std::max(1, cols - 1);
     const double half_v = 0.5 * v.length() / std::max(1, rows - 1);

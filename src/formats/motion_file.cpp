@@ -47,11 +47,6 @@ std::optional<std::size_t> first_torn(std::span<const float> values)
     return std::nullopt;
 }
 
-bool positive(double value)
-{
-    return std::isfinite(value) && value > 0;
-}
-
 void check_times(const MotionHeader& header, std::string_view source)
 {
     if (!is_time_step(header.dt)) {
@@ -113,9 +108,16 @@ void check_finite(std::span<const float> values, std::string_view what, std::siz
 void check_header(const MotionHeader& header, std::string_view source)
 {
     const Sheet& sheet = header.sheet;
-    if (!positive(sheet.length) || !positive(sheet.width) || !positive(sheet.mass)) {
-        throw Error("{}: sheet_length {} m, sheet_width {} m, mass {} kg; all must be positive",
-                    source, sheet.length, sheet.width, sheet.mass);
+    const auto within = [](double value, const Extremes& range) {
+        return value >= range.least && value <= range.most;  // false for NaN
+    };
+    if (!within(sheet.length, kSheetSide) || !within(sheet.width, kSheetSide) ||
+        !within(sheet.mass, kSheetMass)) {
+        throw Error(
+            "{}: sheet_length {} m, sheet_width {} m, mass {} kg; {} to {} m and {} to {} kg are "
+            "needed",
+            source, sheet.length, sheet.width, sheet.mass, kSheetSide.least, kSheetSide.most,
+            kSheetMass.least, kSheetMass.most);
     }
     check_times(header, source);
     const Environment& air = header.environment;

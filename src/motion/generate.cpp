@@ -185,8 +185,8 @@ void check_generate(const Cloth& cloth, const GenerateOptions& options)
     if (!(options.seconds >= options.dt * options.stride)) {
         throw Error(
             Field{"seconds"},
-            "generate: {} s is shorter than one frame of {} s; give more seconds, or a smaller "
-            "stride",
+            "generate: {} s is shorter than one frame of {} s; give more seconds, or store frames "
+            "more often",
             options.seconds, options.dt * options.stride);
     }
     check_anchors(cloth, options);
