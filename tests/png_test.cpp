@@ -169,9 +169,7 @@ TEST_F(PngTest, WriteErrors)
 
 TEST_F(PngTest, ReadErrors)
 {
-    EXPECT_EQ(read_message(path("none.png")),
-              path("none.png") +
-                  ": no such file; check the name");
+    EXPECT_EQ(read_message(path("none.png")), path("none.png") + ": no such file; check the name");
     const std::string foreign =
         ": is not a PNG image; convert it to a grey-scale PNG or to a CSV table";
     EXPECT_EQ(read_message(write_bytes("jpg.png", "\xff\xd8\xff\xe0 JFIF")),

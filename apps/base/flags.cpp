@@ -387,7 +387,9 @@ int run_program(const std::vector<AddVerb>& adders, const std::vector<std::strin
         "input.");
     root.add_option("--completion", "Print the completion of words for bash, zsh or fish")
         ->type_name("SHELL");
-    root.add_flag("--manual", "Print the manual page");
+    bool manual =
+        false;  // like the flag before, it is only listed here: describe_itself() reads it
+    root.add_flag("--manual", manual, "Print the manual page");
     std::vector<Verb> verbs;
     for (const AddVerb& add : adders) verbs.push_back(add(root));
     const Verb* verb = nullptr;
