@@ -86,7 +86,7 @@ TEST(Doubts, AGridThatRestPositionsContradict)
     cloth.grid = Grid{4, 3};
     const std::vector<std::string> doubts = doubts_of(cloth);
     ASSERT_EQ(doubts.size(), 1u);
-    EXPECT_TRUE(mentions(doubts[0], {"particle 1 lies", "row 0 and column 1 of the grid 4 x 3"}));
+    EXPECT_TRUE(mentions(doubts[0], {"particle 2 lies", "row 0 and column 2 of the grid 4 x 3"}));
     cloth = sound_cloth();
     cloth.sheet.length = 2;
     EXPECT_TRUE(mentions(doubt(cloth), {"over 3 m along u", "over 2 m"}));

@@ -175,7 +175,8 @@ TEST_F(PngTest, ReadErrors)
     EXPECT_EQ(read_message(write_bytes("jpg.png", "\xff\xd8\xff\xe0 JFIF")),
               path("jpg.png") + foreign);
     EXPECT_EQ(read_message(write_bytes("empty.png", "")), path("empty.png") + foreign);
-    EXPECT_EQ(read_message(folder_.string()), folder_.string() + foreign);
+    EXPECT_EQ(read_message(folder_.string()),
+              folder_.string() + ": is a directory; name a file in it");
 
     const std::string good =
         bytes_of(write_samples("good.png", 4, 1, 8, PNG_COLOR_TYPE_GRAY, {1, 2, 3, 4}));
@@ -258,7 +259,7 @@ TEST_F(PngTest, MapErrorsNameTheFile)
                   ": line 2, column 2: 'four' is not a number; give numbers with commas between");
     fs::create_directories(path("folder.csv"));
     EXPECT_EQ(message("map " + path("folder.csv")),
-              path("folder.csv") + ": cannot be read; give the path of a CSV table");
+              path("folder.csv") + ": is a directory; name a file in it");
 }
 
 }  // namespace

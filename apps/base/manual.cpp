@@ -43,6 +43,9 @@ FlagEntry entry_of(const CLI::Option& option)
     if (!longs.empty()) entry.name = "--" + longs.front();
     entry.text = option.get_description();
     if (option.get_items_expected_max() == 0) return entry;
+    if (!option.get_default_str().empty()) {
+        entry.text += fmt::format("; by default {}", option.get_default_str());
+    }
     entry.value = option.get_type_name();
     entry.words = words_in(entry.value);
     if (!entry.words.empty()) entry.value = fmt::format("{}", fmt::join(entry.words, "|"));
