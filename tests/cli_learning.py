@@ -65,7 +65,9 @@ class Learning:
         again = json.loads(self.run_it("train", "--resume", "linear", "--quiet", "--json").stdout)
         self.assertEqual(again["validation_rmse"], told["validation_rmse"])
         words = self.run_it("inspect", "linear").stdout
-        self.assertIn("would help most", words)
+        self.assertIn("springtime inspect linear --design", words)
+        self.assertNotIn("would help most", words)
+        self.assertIn("would help most", self.run_it("inspect", "linear", "--design").stdout)
 
     def test_train_tells_noise(self):
         self.generate("m.h5", "--rollouts", "6", "--seconds", "2", "--stride", "16", "--noise", "0.002")
@@ -500,6 +502,8 @@ class Learning:
         self.assertEqual([len(row) for row in seen["map"]], [4] * 4)
         self.assertAlmostEqual(seen["map"][1][1], 0.01)
         self.assertAlmostEqual(seen["map"][1][3], 0.1)
+        self.assertEqual(seen["next"]["experiments"], [])
+        seen = json.loads(self.run_it("inspect", "c.json", "--design", "--json").stdout)["determination"]
         experiments = seen["next"]["experiments"]
         gains = [experiment["gain"] for experiment in experiments]
         self.assertEqual((len(gains), gains), (24, sorted(gains, reverse=True)))
@@ -507,7 +511,7 @@ class Learning:
         self.assertLess(experiments[0]["stiffness_error"], seen["next"]["stiffness_error"])
         self.assertEqual((seen["unseen"][0]["family"], seen["unseen"][0]["where"]),
                          ("structural", "row 0 col 0 to row 1 col 0"))
-        text = self.run_it("inspect", "c.json", "--quiet").stdout
+        text = self.run_it("inspect", "c.json", "--quiet", "--design").stdout
         for experiment in experiments[:3]:
             self.assertIn(experiment["name"], text)
         self.assertFalse((self.folder / "determination.png").exists())
@@ -521,7 +525,7 @@ class Learning:
         self.assertIn("run: holds no run", self.run_it("inspect", "run", code=2).stderr)
         (run / "cloth.json").write_bytes((self.folder / "c.json").read_bytes())
         (run / "config.toml").write_text(f'motion = "{self.folder / "m.h5"}"\n')
-        seen = self.inspect("run")
+        seen = json.loads(self.run_it("inspect", "run", "--design", "--json").stdout)
         self.assertEqual((seen["kind"], seen["springs"]), ("run", 102))
         self.assertEqual(pathlib.Path(seen["picture"]).name, "determination.png")
         self.assertEqual((run / "determination.png").read_bytes()[1:4], b"PNG")
@@ -532,16 +536,17 @@ class Learning:
         told = self.run_it("inspect", "run")
         self.assertIn("the motion of this run cannot be read", told.stderr)
         self.assertIn("determination.png", told.stdout)
-        usual = self.inspect("run")["determination"]
+        usual = json.loads(self.run_it("inspect", "run", "--design", "--json").stdout)["determination"]
         self.assertIsNone(usual["unseen"][0]["reason"])
         self.assertNotEqual(usual["next"], seen["determination"]["next"])
         # A run that learned no errors, and errors without noise.
         (run / "cloth.json").write_bytes((self.folder / "k.cloth.json").read_bytes())
         self.assertIn("how well it is known was not learned", self.run_it("inspect", "run").stdout)
         self.known_cloth("exact.json", force=0)
-        told = self.run_it("inspect", "exact.json")
-        self.assertIn("what to record next is not known", told.stderr)
-        self.assertNotIn("would help most", told.stdout)
+        self.assertNotIn("--design", self.run_it("inspect", "exact.json").stdout)
+        self.assertIn("--design: exact.json: what to record next is not known",
+                      self.run_it("inspect", "exact.json", "--design", code=2).stderr)
+        self.assertIn("is a motion", self.run_it("inspect", "k.h5", "--design", code=2).stderr)
 
     DESIGN = ["--design-for", "c.json", "--seconds", "0.4", "--quiet"]
 

@@ -87,9 +87,9 @@ TEST(Split, ErrorsSayWhatToDo)
 {
     for (const std::size_t count : {0u, 1u}) {
         EXPECT_EQ(message([&] { split_rollouts(count, 0.1, 0); }),
-                  fmt::format("clips: {} rollouts, but 2 are needed, one to train on and one to "
+                  fmt::format("clips: {} rollout{}, but 2 are needed, one to train on and one to "
                               "validate; make more",
-                              count));
+                              count, count == 1 ? "" : "s"));
     }
     EXPECT_EQ(message([] { split_rollouts(10, 0, 0); }),
               "clips: a validation share of 0; it must lie between 0 and 1");

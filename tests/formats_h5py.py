@@ -60,22 +60,22 @@ class FormatsTest(unittest.TestCase):
         os.chdir(self.folder)
         self.addCleanup(os.chdir, before)
         exec(compile(example, "docs/formats.md", "exec"), {})
-        found = read_motion("falling.h5")
+        found = read_motion("towel.h5")
         self.assertEqual(found["version"], [[1]])
-        self.assertEqual(found["rollouts"], [[1, 0]])
-        self.assertEqual(found["rest"][0][0], 9)
-        self.assertEqual(found["time"], [[0.04, 1]])
-        # Nine landmarks in free fall: y = g t^2 / 2 and v = g t, beside their places at rest.
-        position, velocity = np.zeros((50, 9, 3)), np.zeros((50, 9, 3))
-        t = 0.04 * np.arange(50)[:, None]
-        position[:, :, 0] = [0, 1, 2] * 3
-        position[:, :, 1] = -9.81 * t**2 / 2
-        position[:, :, 2] = [0, 0, 0, 0.5, 0.5, 0.5, 1, 1, 1]
-        velocity[:, :, 1] = -9.81 * t
-        frames, x, v = found["rollout"][0][:3]
-        self.assertEqual(frames, 50)
-        # The last bit of a float may differ where the products round otherwise.
-        np.testing.assert_allclose([x, v], [checksum(position), checksum(velocity)], rtol=1e-7)
+        self.assertEqual(found["rollouts"], [[3, 0]])
+        self.assertEqual(found["rest"][0][0], 12)
+        self.assert_close(found["time"], [[1 / 60, 1]])
+        # A plate that turns about its north edge keeps its lengths: the south edge is 0.4 m away.
+        with h5py.File("towel.h5") as file:
+            self.assertEqual(file.attrs["captured"], 1)
+            for number in range(3):
+                position = file[f"rollouts/{number:06}/position"][:]
+                self.assertEqual(position.shape, (120, 12, 3))
+                distance = np.linalg.norm(position[:, 8:] - position[:, :4], axis=2)
+                np.testing.assert_allclose(distance, 0.4, rtol=1e-6)
+                frames, x = found["rollout"][number][:2]
+                self.assertEqual(frames, 120)
+                np.testing.assert_allclose(x, checksum(position), rtol=1e-7)
 
     def test_all_that_the_page_allows(self):
         random = np.random.default_rng(5)

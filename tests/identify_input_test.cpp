@@ -29,8 +29,7 @@ TEST(Identify, RefusesWhatItCannotUse)
     Motion touching = clean;
     touching.header.contact = true;
     expect_part(message(touching, options_for(truth)), "touch obstacles");
-    expect_part(message(falls(truth, 1, 1, 60), options_for(truth)),
-                "1 rollouts, but 2 are needed");
+    expect_part(message(falls(truth, 1, 1, 60), options_for(truth)), "1 rollout, but 2 are needed");
     IdentifyOptions options = options_for(truth);
     options.form = BalanceForm::force;
     expect_part(message(observed(clean, {}), options), "needs stored velocities");

@@ -86,3 +86,9 @@ grep -q knitting "$scratch/message"
 diff <(cd "$source/include" && find . -type f | sort) \
     <(cd "$scratch/installed/include" && find . -type f | sort)
 "$scratch/installed/bin/springtime" --version
+
+# The manual page and the completion come along, and know the flags.
+grep -q -- '\\-\\-rollouts' "$scratch/installed/share/man/man1/springtime.1"
+grep -q -- '--rollouts' "$scratch/installed/share/bash-completion/completions/springtime"
+grep -q -- '--rollouts' "$scratch/installed/share/zsh/site-functions/_springtime"
+grep -q -- '-l rollouts' "$scratch/installed/share/fish/vendor_completions.d/springtime.fish"

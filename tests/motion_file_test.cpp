@@ -540,7 +540,7 @@ TEST_F(MotionFile, RefusesWhatDoesNotFitTheHeader)
     MotionHeader header = sample_header();
     header.stride = 0;
     EXPECT_EQ(error_of([&] { MotionWriter writer(path, header); }),
-              name + ": dt 0.1 s, stride 0; dt must be positive and stride at least 1");
+              name + ": stride 0; 1 to 1000000 steps from one frame to the next are needed");
 }
 
 TEST_F(MotionFile, WriterSaysWhyAPlaceIsNoGood)

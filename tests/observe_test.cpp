@@ -199,7 +199,11 @@ TEST(Observe, RefusesWhatNoCameraDoes)
     EXPECT_EQ(refusal({.noise = 0.001}),
               "observe: noise beside velocities that have none; ask for positions only, which is "
               "all a camera sees");
-    EXPECT_EQ(refusal({.noise = -1}), "observe: noise of -1 m; it must be finite and not negative");
+    const double diagonal = std::hypot(header.sheet.length, header.sheet.width);
+    for (const double noise : {-1.0, 1.01 * diagonal, double(NAN)}) {
+        EXPECT_TRUE(mentions(refusal({.noise = noise, .positions_only = true}),
+                             {fmt::format("noise of {} m", noise), "a diagonal of"}));
+    }
     EXPECT_EQ(refusal({.gaps = 1}), "observe: a share of gaps of 1; it must lie between 0 and 1");
     EXPECT_EQ(refusal({.gaps = 0.1, .gap_seconds = 0}),
               "observe: gaps of 0 s; their mean length must be positive");

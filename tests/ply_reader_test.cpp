@@ -48,6 +48,18 @@ TEST(PlyReader, LinesMayEndAsOnWindows)
     EXPECT_EQ(parse_ply(text, "a.ply").position, (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
+// A comparison of each with all others took minutes.
+TEST(PlyReader, EndlessHeadersAreRefusedEarly)
+{
+    std::string properties = kPoints, elements = kPoints;
+    for (int i = 0; i < 40000; ++i) {
+        properties += "property float p" + std::to_string(i) + "\n";
+        elements += "element e" + std::to_string(i) + " 0\n";
+    }
+    EXPECT_TRUE(mentions(fault(header("ascii", properties)), {"more than 1000 properties"}));
+    EXPECT_TRUE(mentions(fault(header("ascii", elements)), {"more than 100 elements"}));
+}
+
 class PlyReaderBinary : public testing::TestWithParam<bool> {
   protected:
     bool big() const { return GetParam(); }

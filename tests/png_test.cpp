@@ -169,15 +169,14 @@ TEST_F(PngTest, WriteErrors)
 
 TEST_F(PngTest, ReadErrors)
 {
-    EXPECT_EQ(read_message(path("none.png")),
-              path("none.png") +
-                  ": cannot be opened (No such file or directory); give the path of a PNG image");
+    EXPECT_EQ(read_message(path("none.png")), path("none.png") + ": no such file; check the name");
     const std::string foreign =
         ": is not a PNG image; convert it to a grey-scale PNG or to a CSV table";
     EXPECT_EQ(read_message(write_bytes("jpg.png", "\xff\xd8\xff\xe0 JFIF")),
               path("jpg.png") + foreign);
     EXPECT_EQ(read_message(write_bytes("empty.png", "")), path("empty.png") + foreign);
-    EXPECT_EQ(read_message(folder_.string()), folder_.string() + foreign);
+    EXPECT_EQ(read_message(folder_.string()),
+              folder_.string() + ": is a directory; name a file in it");
 
     const std::string good =
         bytes_of(write_samples("good.png", 4, 1, 8, PNG_COLOR_TYPE_GRAY, {1, 2, 3, 4}));
@@ -249,7 +248,7 @@ TEST_F(PngTest, MapErrorsNameTheFile)
     EXPECT_EQ(message("map wear.jpg 1-2"),
               "wear.jpg: unknown kind of map '.jpg'; give a .png image or a .csv table");
     EXPECT_EQ(message("map " + path("none.csv")),
-              path("none.csv") + ": cannot be opened; give the path of a CSV table");
+              path("none.csv") + ": no such file; check the name");
     EXPECT_EQ(message("map " + write_bytes("empty.csv", "\n\n")),
               path("empty.csv") + ": is empty; give one line of numbers for each row");
     EXPECT_EQ(message("map " + write_bytes("ragged.csv", "1,2\n3,4,5\n")),
@@ -260,7 +259,7 @@ TEST_F(PngTest, MapErrorsNameTheFile)
                   ": line 2, column 2: 'four' is not a number; give numbers with commas between");
     fs::create_directories(path("folder.csv"));
     EXPECT_EQ(message("map " + path("folder.csv")),
-              path("folder.csv") + ": cannot be read; give the path of a CSV table");
+              path("folder.csv") + ": is a directory; name a file in it");
 }
 
 }  // namespace

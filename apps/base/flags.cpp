@@ -5,11 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <new>
 
 #include "config.h"
+#include "manual.h"
 #include "progress.h"
 #include "springtime/error.h"
 
@@ -26,6 +30,27 @@ Flag add_option(CLI::App& verb, const std::string& group, const std::string& nam
     CLI::Option* option = verb.add_option(name, value, text);
     if (!group.empty()) option->group(group);
     return Flag(option);
+}
+
+// What is no number at all is left to the conversion, which says so.
+std::string refuse_not_finite(std::string& text)
+{
+    double number = 0;
+    if (!CLI::detail::lexical_cast(text, number) || std::isfinite(number)) return {};
+    return fmt::format("{} is not finite; give a number", text);
+}
+
+// Whole numbers that would wrap around or be cut off.
+template <class T>
+std::string refuse_beyond(std::string& text)
+{
+    T whole = 0;
+    double number = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), whole);
+    const bool good = status == std::errc() && end == text.data() + text.size();
+    if (good || !CLI::detail::lexical_cast(text, number)) return {};
+    return fmt::format("{} is not a whole number from {} to {}", text,
+                       std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
 }
 
 }  // namespace
@@ -59,6 +84,12 @@ Flag& Flag::between(int low, int high)
 Flag& Flag::not_negative()
 {
     option_->check(CLI::NonNegativeNumber);
+    return *this;
+}
+
+Flag& Flag::refusing(std::string (*refuse)(std::string& text))
+{
+    option_->check(CLI::Validator(refuse, ""));
     return *this;
 }
 
@@ -120,33 +151,33 @@ Flag Flags::add(const std::string& name, std::string& value, const std::string& 
 
 Flag Flags::add(const std::string& name, double& value, const std::string& text) const
 {
-    return add_option(*verb_, group_, name, value, text);
+    return add_option(*verb_, group_, name, value, text).refusing(refuse_not_finite);
 }
 
 Flag Flags::add(const std::string& name, int& value, const std::string& text) const
 {
-    return add_option(*verb_, group_, name, value, text);
+    return add_option(*verb_, group_, name, value, text).refusing(refuse_beyond<int>);
 }
 
 Flag Flags::add(const std::string& name, long& value, const std::string& text) const
 {
-    return add_option(*verb_, group_, name, value, text);
+    return add_option(*verb_, group_, name, value, text).refusing(refuse_beyond<long>);
 }
 
 Flag Flags::add(const std::string& name, std::uint64_t& value, const std::string& text) const
 {
-    return add_option(*verb_, group_, name, value, text);
+    return add_option(*verb_, group_, name, value, text).refusing(refuse_beyond<std::uint64_t>);
 }
 
 Flag Flags::add(const std::string& name, std::optional<double>& value,
                 const std::string& text) const
 {
-    return add_option(*verb_, group_, name, value, text);
+    return add_option(*verb_, group_, name, value, text).refusing(refuse_not_finite);
 }
 
 Flag Flags::add(const std::string& name, std::optional<int>& value, const std::string& text) const
 {
-    return add_option(*verb_, group_, name, value, text);
+    return add_option(*verb_, group_, name, value, text).refusing(refuse_beyond<int>);
 }
 
 Flag Flags::add(const std::string& name, std::vector<std::string>& value,
@@ -157,7 +188,7 @@ Flag Flags::add(const std::string& name, std::vector<std::string>& value,
 
 Flag Flags::add(const std::string& name, std::vector<double>& value, const std::string& text) const
 {
-    return add_option(*verb_, group_, name, value, text);
+    return add_option(*verb_, group_, name, value, text).refusing(refuse_not_finite);
 }
 
 Flag Flags::add_switch(const std::string& name, bool& value, const std::string& text) const
@@ -223,7 +254,32 @@ const Verb* verb_named(const std::vector<Verb>& verbs, const std::vector<std::st
         if (name == arguments[0]) return &verb;
         names += (names.empty() ? "" : ", ") + name;
     }
-    throw Error("'{}': no such verb; there are {}", arguments[0], names);
+    const CLI::App& root = *verbs.front().flags.verb().get_parent();
+    const std::string nearest = nearest_name(root, arguments[0]);
+    throw Error("'{}': no such verb; {}there are {}", arguments[0],
+                nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest), names);
+}
+
+// The first argument that looks like a flag and is none of the program or the verb; empty where
+// all are known.
+std::string unknown_flag(const CLI::App& app, const std::vector<std::string>& given)
+{
+    for (const std::string& argument : given) {
+        if (argument == "--") break;
+        const bool flag = argument.size() > 1 && argument[0] == '-' &&
+                          !std::isdigit(static_cast<unsigned char>(argument[1])) &&
+                          argument[1] != '.';
+        const std::string name = argument.substr(0, argument.find('='));
+        if (flag && !app.get_option_no_throw(name)) return name;
+    }
+    return {};
+}
+
+std::string about_unknown_flag(const CLI::App& app, const std::string& flag)
+{
+    const std::string nearest = nearest_name(app, flag);
+    return fmt::format("{}: {} has no such flag{}", flag, app.get_name(),
+                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
 // --help shows the flags that most people need.
@@ -245,6 +301,7 @@ void hide_groups(const Verb& verb)
 int run_verb(CLI::App& root, const Verb* verb, std::vector<std::string> arguments)
 {
     if (verb && verb->take_over) return verb->take_over({arguments.begin() + 1, arguments.end()});
+    const std::vector<std::string> given(arguments.begin() + (verb ? 1 : 0), arguments.end());
     if (verb) {
         const std::string name = arguments[0];
         arguments.erase(arguments.begin());
@@ -261,8 +318,10 @@ int run_verb(CLI::App& root, const Verb* verb, std::vector<std::string> argument
     } catch (const CLI::Success& success) {
         return root.exit(success);
     } catch (const CLI::ParseError& error) {
+        const CLI::App& app = verb ? verb->flags.verb() : root;
+        const std::string unknown = unknown_flag(app, given);
         fmt::print(stderr, "springtime: {}\nRun with --help for what is understood.\n",
-                   error.what());
+                   unknown.empty() ? error.what() : about_unknown_flag(app, unknown));
         return kBadInput;
     }
     catch_interrupts();
@@ -308,6 +367,20 @@ std::string prefix_of(const Error& error, const Verb* verb)
     if (error.field().empty() || !verb) return {};
     const std::string flag = flag_of(error.field());
     return verb->flags.has(flag.substr(2)) ? flag + ": " : "";
+}
+
+// Whether it was asked for what installation needs: completion or the manual page.
+bool describe_itself(const CLI::App& root, const std::vector<std::string>& arguments)
+{
+    if (has_argument(arguments, "manual") && arguments.size() == 1) {
+        fmt::print("{}", manual_page(root));
+        return true;
+    }
+    const std::string shell =
+        arguments.size() <= 2 ? argument_value(arguments, "completion") : std::string();
+    if (shell.empty()) return false;
+    fmt::print("{}", completion_for(shell, root));
+    return true;
 }
 
 int complain(int code, const std::string& message)
@@ -361,10 +434,16 @@ int run_checked(const std::vector<AddVerb>& adders, const std::vector<std::strin
     root.footer(
         "Every verb explains itself: springtime VERB --help. Exit codes: 0 done, 1 failure, 2 bad "
         "input.");
+    root.add_option("--completion", "Print the completion of words for bash, zsh or fish")
+        ->type_name("SHELL");
+    bool manual =
+        false;  // like the flag before, it is only listed here: describe_itself() reads it
+    root.add_flag("--manual", manual, "Print the manual page");
     std::vector<Verb> verbs;
     for (const AddVerb& add : adders) verbs.push_back(add(root));
     const Verb* verb = nullptr;
     try {
+        if (describe_itself(root, arguments)) return kDone;
         verb = verb_named(verbs, arguments);
         return run_verb(root, verb, arguments);
     } catch (const Error& error) {

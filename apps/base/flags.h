@@ -26,6 +26,7 @@ class Flag {
     Flag& one_of(const std::vector<std::string>& words);
     Flag& between(int low, int high);
     Flag& not_negative();
+    Flag& refusing(std::string (*refuse)(std::string& text));  // why not; empty: it is good
     Flag& shows(const std::string& value);  // as its default; nothing where it is empty
     Flag& repeated();                       // may be given again and again, with one value each
     Flag& list();                           // takes all values that follow

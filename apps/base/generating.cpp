@@ -39,8 +39,8 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
                 out.string());
         }
         if (int(old->rollout_count()) > run.rollouts) {
-            throw Error("{}: holds {} rollouts already; ask for at least as many with --rollouts",
-                        out.string(), old->rollout_count());
+            throw Error("{}: holds {} already; ask for at least as many with --rollouts",
+                        out.string(), counted(old->rollout_count(), "rollout"));
         }
     }
     check_generate(cloth, run);
@@ -61,7 +61,9 @@ GeneratedFile generate_file(const fs::path& out, const Cloth& cloth, const Gener
             writer->append(old->read(outcome.rollouts));
         }
         if (outcome.rollouts > 0) {
-            note(common, fmt::format("{} rollouts were there already", outcome.rollouts));
+            note(common, fmt::format("{} {} there already",
+                                     counted(std::size_t(outcome.rollouts), "rollout"),
+                                     outcome.rollouts == 1 ? "was" : "were"));
         }
         generate(
             cloth, run, outcome.rollouts,

@@ -34,7 +34,7 @@ void add_common(const Flags& flags, CommonOptions& options)
     rare.add("--seed", options.seed, "Seed of all random choices");
     rare.add("--threads", options.threads, "Threads; 0 means one per core").between(0, 4096);
     rare.add("--device", options.device, "Where it runs: auto, reference, cpu or cuda");
-    flags.add_switch("--quiet", options.quiet, "No progress, no remarks");
+    flags.add_switch("--quiet", options.quiet, "No progress, no remarks but warnings");
     flags.add_switch("--json", options.json, "Print the result as JSON on standard output");
 }
 
@@ -61,8 +61,8 @@ void add_cloth(const Flags& flags, ClothOptions& options)
 {
     const Flags rare = flags.in(kClothGroup);
     flags.add("--grid", options.grid, "Particles, ROWSxCOLS");
-    rare.add("--length", options.length, "Sheet length, along the columns [m]");
-    rare.add("--width", options.width, "Sheet width, along the rows [m]");
+    rare.add("--length", options.length, kLengthText);
+    rare.add("--width", options.width, kWidthText);
     rare.add("--mass", options.mass, "Mass of the whole sheet [kg]");
     add_families(flags, options.families);
     flags
@@ -236,7 +236,10 @@ Environment environment_from(const EnvironmentOptions& options, const Environmen
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
                   double dt, bool quiet)
 {
-    if (!(dt > 0)) throw Error("--dt {}: the time step must be positive", dt);
+    if (!is_time_step(dt)) {
+        throw Error("--dt {}: a time step must lie in {} to {} s", dt, kLeastTimeStep,
+                    kMostTimeStep);
+    }
     const int stable = stable_substeps(cloth, environment, dt);
     if (text == "auto" && stable >= kMostSubsteps) {
         throw Error(
@@ -257,7 +260,7 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
     if (!parse_int(text, substeps) || substeps < 1) {
         throw Error("--substeps '{}': give a number of at least 1, or auto", text);
     }
-    if (substeps < stable && !quiet) {
+    if (substeps < stable) {
         fmt::print(stderr,
                    "warning: a step of {:.3g} s is close to or above the largest stable step of "
                    "about {:.3g} s; --substeps auto would take {} sub-steps\n",
@@ -289,10 +292,9 @@ void check_clear(const State& start, const Handles& handles, const std::vector<O
 
 int stride_in_substeps(int stride, int substeps)
 {
-    constexpr double kMost = 1e9;
-    if (stride >= 1 && double(stride) * substeps <= kMost) return stride * substeps;
+    if (stride >= 1 && double(stride) * substeps <= kLargestStride) return stride * substeps;
     throw Error("--stride {}: with {} sub-steps a frame must be 1 to {} steps", stride, substeps,
-                kMost);
+                kLargestStride);
 }
 
 MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
@@ -349,7 +351,8 @@ Motion open_input(const std::filesystem::path& path)
 
 void note(const CommonOptions& options, const std::string& text)
 {
-    if (!options.quiet) fmt::print(stderr, "{}\n", text);
+    if (options.quiet && !text.starts_with("warning: ")) return;
+    fmt::print(stderr, "{}\n", text);
 }
 
 void print(const CommonOptions& options, const Result& result)

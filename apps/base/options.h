@@ -57,6 +57,11 @@ struct ContactOptions {
     std::string self_distance = "0";
 };
 
+// What --length and --width mean, in all verbs.
+inline constexpr const char* kLengthText =
+    "Length of the sheet, from the first column to the last [m]";
+inline constexpr const char* kWidthText = "Width of the sheet, from the first row to the last [m]";
+
 inline constexpr const char* kRunGroup = "How it runs";
 inline constexpr const char* kClothGroup = "The cloth";
 inline constexpr const char* kTimeGroup = "Time";
@@ -110,7 +115,8 @@ Motion source_of(const MotionReader& reader);
 Motion open_input(const std::filesystem::path& path);
 void warn_if_unfinished(const std::filesystem::path& path, const Motion& motion);
 
-void note(const CommonOptions& options, const std::string& text);  // to standard error
+// To standard error. --quiet silences remarks, but not what begins with "warning: ".
+void note(const CommonOptions& options, const std::string& text);
 
 // Prints a result to standard output, as text or as JSON.
 void print(const CommonOptions& options, const Result& result);

@@ -1,5 +1,6 @@
 #include "progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <algorithm>
 
@@ -40,6 +41,31 @@ std::string time_text(double seconds)
     return fmt::format("{:.1f} h", seconds / 3600);
 }
 
+namespace {
+
+// Of the terminal, as far as it tells.
+std::size_t columns()
+{
+    constexpr std::size_t kUsual = 80;
+    winsize size{};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+    return size.ws_col;
+}
+
+}  // namespace
+
+std::string progress_line(const std::string& what, const std::string& state, double share,
+                          std::size_t width)
+{
+    constexpr std::size_t kLongest = 30, kShortest = 5;
+    const std::size_t words = what.size() + state.size() + 4;  // blanks and brackets
+    const std::size_t bar = std::min(kLongest, width > words ? width - words : 0);
+    if (bar < kShortest) return (what + ": " + state).substr(0, width);
+    const auto filled = std::size_t(double(bar) * std::clamp(share, 0.0, 1.0));
+    return fmt::format("{} [{}{}] {}", what, std::string(filled, '#'),
+                       std::string(bar - filled, '.'), state);
+}
+
 ProgressBar::ProgressBar(std::string what, std::string unit, bool quiet)
     : what_(std::move(what)),
       unit_(std::move(unit)),
@@ -67,11 +93,16 @@ bool ProgressBar::show(double done, double total, const std::string& remark)
         const double spent = std::chrono::duration<double>(now - start_).count();
         const double rate = (done - first_done_) / spent;
         const std::string left = rate > 0 ? time_text((total - done) / rate) + " left" : "";
-        const int filled = std::clamp(static_cast<int>(30 * done / total), 0, 30);
-        fmt::print(stderr, "{}{} [{}{}] {:.0f} of {:.0f} {}, {}{}{}, {}{}", terminal_ ? "\r" : "",
-                   what_, std::string(filled, '#'), std::string(30 - filled, '.'), done, total,
-                   unit_, remark, remark.empty() ? "" : ", ", time_text(spent), left,
-                   terminal_ ? "   " : "\n");
+        const std::string state = fmt::format("{:.0f} of {:.0f} {}, {}{}{}{}{}", done, total, unit_,
+                                              remark, remark.empty() ? "" : ", ", time_text(spent),
+                                              left.empty() ? "" : ", ", left);
+        if (terminal_) {  // a line that does not fit would be broken, and every renewal a new one
+            const std::size_t width = columns() - 1;
+            fmt::print(stderr, "\r{:<{}}", progress_line(what_, state, done / total, width), width);
+        } else {
+            fmt::print(stderr, "{}\n",
+                       progress_line(what_, state, done / total, std::string::npos));
+        }
         std::fflush(stderr);
     }
     return !interrupted();

@@ -11,6 +11,10 @@ namespace springtime::app {
 void catch_interrupts();
 bool interrupted();
 
+// A bar between two texts, shorter or left out where `width` letters leave it no room.
+std::string progress_line(const std::string& what, const std::string& state, double share,
+                          std::size_t width);
+
 // A line on standard error with a bar and the time left; on a terminal it renews itself, in a log
 // it is written now and then.
 class ProgressBar {

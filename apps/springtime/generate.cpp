@@ -265,8 +265,9 @@ void note_size(const GenerateArguments& arguments, const Cloth& cloth, const Gen
     const double arrays = observe_options(arguments.camera).positions_only ? 1 : 3;
     const double bytes =
         run.rollouts * frames * double(cloth.particle_count()) * arrays * 3 * sizeof(float);
-    note(arguments.common, fmt::format("{}: {} rollouts of {:.0f} frames, about {:.3g} MB",
-                                       arguments.out, run.rollouts, frames, bytes / 1e6));
+    note(arguments.common,
+         fmt::format("{}: {} of {:.0f} frames, about {:.3g} MB", arguments.out,
+                     counted(std::size_t(run.rollouts), "rollout"), frames, bytes / 1e6));
 }
 
 int run_generate(const GenerateArguments& arguments)

@@ -178,9 +178,8 @@ void add_layout_flags(const Flags& flags, ImportArguments& arguments)
     rare.add("--rest-frame", arguments.rest_frame,
              "Without --grid and --rest: the frame that is laid out flat; -1: the first that shows "
              "every point");
-    flags.add("--length", arguments.length,
-              "Length of the sheet, along the rows [m]; 0: as laid out flat");
-    flags.add("--width", arguments.width, "Width of the sheet, along the columns [m]; 0: likewise");
+    flags.add("--length", arguments.length, std::string(kLengthText) + "; 0: as laid out flat");
+    flags.add("--width", arguments.width, std::string(kWidthText) + "; 0: likewise");
     flags.add("--mass", arguments.run.mass, "Mass of the whole cloth [kg]");
 }
 

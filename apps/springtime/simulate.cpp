@@ -197,8 +197,9 @@ int run_simulate(const SimulateArguments& arguments)
     stride = stride_in_substeps(stride, substeps);
     const double frames = std::round(arguments.seconds / (options.dt * stride));
     if (!(frames >= 1 && frames < 1e9)) {
-        throw Error("--seconds {}: must be at least one frame of {} s; raise it or lower --stride",
-                    arguments.seconds, options.dt * stride);
+        throw Error("--seconds {}: must be at least one frame of {} s; raise it or {}",
+                    arguments.seconds, options.dt * stride,
+                    arguments.camera.fps ? "--fps" : "lower --stride");
     }
     const MotionHeader header = header_of(arguments, cloth, options, stride);
     start.state.time = 0;

@@ -305,6 +305,19 @@ struct Cloth {
 // numbers are valid.
 void check_cloth(const Cloth& cloth, std::string_view source);
 
+// What is odd about a cloth that can run all the same: springs twice, rest lengths unlike the
+// distance of their ends, particles at one place, masses unlike the sheet's, a grid that its rest
+// positions contradict. A sentence for each.
+std::vector<std::string> doubts_of(const Cloth& cloth);
+// What a sheet may have at all.
+struct Extremes {
+    double least, most;
+};
+inline constexpr Extremes kSheetSide{1e-4, 1e4};  // [m]
+inline constexpr Extremes kSheetMass{1e-9, 1e7};  // [kg]
+// A sentence where a sheet weighs what no fabric does, for its size; otherwise nothing.
+std::optional<std::string> doubt_about_mass(const Sheet& sheet);
+
 // ---- Laws of springs
 
 // What a network can do beyond one stiffness and a dashpot along every spring.

@@ -22,6 +22,12 @@ inline std::string without_zero_bytes(std::string text)
     return text;
 }
 
+// "1 rollout", "3 rollouts".
+inline std::string counted(std::size_t count, std::string_view noun)
+{
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 // The option that an error is about, by the name of its member: "self_distance". A command line
 // turns it into the flag, a binding into the keyword.
 struct Field {

@@ -17,6 +17,8 @@ namespace springtime {
 
 // ---- Motions
 
+inline constexpr int kLargestStride = 1000000;
+
 // What all rollouts of a motion have in common.
 struct MotionHeader {
     Sheet sheet;

@@ -87,6 +87,13 @@ int stable_substeps(const Cloth& cloth, const Environment& environment, double d
 // For SimulationOptions::substeps: the number that stable_substeps() returns.
 inline constexpr std::nullopt_t kAutomatic = std::nullopt;
 
+// The range of time steps, and of the time from one frame to the next. [s]
+inline constexpr double kLeastTimeStep = 1e-9, kMostTimeStep = 100;
+inline bool is_time_step(double dt)  // false for NaN
+{
+    return dt >= kLeastTimeStep && dt <= kMostTimeStep;
+}
+
 struct SimulationOptions {
     double dt = 1e-3;  // length of a frame [s]
     Environment environment{};

@@ -116,6 +116,24 @@ void check_same_points(const std::vector<RecordingScan>& scans)
     }
 }
 
+// The same recording twice would be trained on and validate at the same time.
+void check_different(const std::vector<RecordingScan>& scans)
+{
+    for (std::size_t i = 0; i < scans.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            const auto &a = scans[i].samples, &b = scans[j].samples;
+            if (scans[i].stamps.time.size() != scans[j].stamps.time.size() ||
+                !std::equal(a.begin(), a.end(), b.begin(), b.end(), same_points)) {
+                continue;
+            }
+            throw Error(
+                "{} and {} are the same recording, which would be trained on and validate at the "
+                "same time; name it once",
+                scans[j].info.source, scans[i].info.source);
+        }
+    }
+}
+
 void check_all_seen(const std::vector<RecordingScan>& scans, const PointLayout& layout)
 {
     for (const RecordingScan& scan : scans) {
@@ -414,6 +432,7 @@ ImportReport import_motion(const std::vector<fs::path>& files, const fs::path& o
                                        [&](double share) { step(0, t, share); }));
     }
     check_same_points(scans);
+    check_different(scans);
     const std::vector<FramePlan> plans = plan_recordings(scans, options);
     const PointLayout layout = lay_out(scans, options);
     check_all_seen(scans, layout);

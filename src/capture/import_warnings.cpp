@@ -59,6 +59,7 @@ void add_warnings(ImportReport& report)
 {
     const double side = std::sqrt(report.header.sheet.length * report.header.sheet.width);
     const auto warn = [&](std::string text) { report.warnings.push_back(std::move(text)); };
+    if (const auto doubt = doubt_about_mass(report.header.sheet)) warn(*doubt);
     if (report.pinned.empty() && report.driven.empty()) {
         warn(
             "no point is held, and a cloth in free fall shows little; name held points with "

@@ -11,6 +11,14 @@
 
 namespace springtime {
 
+bool same_points(const PointFrame& a, const PointFrame& b)
+{
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Vec3d& p, const Vec3d& q) {
+        return is_seen(p) == is_seen(q) &&
+               (!is_seen(p) || (p.x == q.x && p.y == q.y && p.z == q.z));
+    });
+}
+
 namespace {
 
 // Keeps a few of many frames, evenly spread, however many there will be.
@@ -31,15 +39,6 @@ class Sampler {
     static constexpr std::size_t kMost = 64;
     std::size_t step_ = 1;
 };
-
-// Equal number by number, missing ones included.
-bool same_points(const PointFrame& a, const PointFrame& b)
-{
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Vec3d& p, const Vec3d& q) {
-        return is_seen(p) == is_seen(q) &&
-               (!is_seen(p) || (p.x == q.x && p.y == q.y && p.z == q.z));
-    });
-}
 
 bool shows_all(const PointFrame& frame)
 {

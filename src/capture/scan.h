@@ -57,4 +57,7 @@ RecordingScan scan_recording(const TrackFiles& recording, const ImportOptions& o
                              const std::vector<std::string>& names,
                              const std::function<void(double share)>& progress);
 
+// Equal number by number, missing ones included.
+bool same_points(const PointFrame& a, const PointFrame& b);
+
 }  // namespace springtime

@@ -264,14 +264,15 @@ void check_errors(const Cloth& cloth, const StandardErrors& errors, std::string_
 
 void check_sheet(const Sheet& sheet)
 {
-    const auto check = [](const char* field, double value, const char* unit) {
-        if (std::isfinite(value) && value > 0) return;
-        throw Error(Field{field}, "sheet: {} of {} {}; it must be finite and positive", field,
-                    value, unit);
+    const auto check = [](const char* field, double value, const Extremes& range,
+                          const char* unit) {
+        if (value >= range.least && value <= range.most) return;  // false for NaN
+        throw Error(Field{field}, "sheet: {} of {} {}; {} to {} {} is needed", field, value, unit,
+                    range.least, range.most, unit);
     };
-    check("length", sheet.length, "m");
-    check("width", sheet.width, "m");
-    check("mass", sheet.mass, "kg");
+    check("length", sheet.length, kSheetSide, "m");
+    check("width", sheet.width, kSheetSide, "m");
+    check("mass", sheet.mass, kSheetMass, "kg");
 }
 
 void check_cloth(const Cloth& cloth, std::string_view source)

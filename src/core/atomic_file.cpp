@@ -1,11 +1,13 @@
 #include "core/atomic_file.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "core/text.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -56,6 +58,15 @@ void check_source(const fs::path& path)
     }
     if (type == fs::file_type::directory) {
         throw Error("{}: is a directory; name a file in it", path.string());
+    }
+    // To open a pipe waits for whoever writes to it, and a device may never end.
+    if (type != fs::file_type::regular) {
+        throw Error("{}: is {}, not a plain file; copy what it delivers to a file first",
+                    path.string(), type == fs::file_type::fifo ? "a pipe" : "a device or socket");
+    }
+    if (::access(path.c_str(), R_OK) != 0) {
+        throw Failure("{}: cannot be read ({}); check its permissions", path.string(),
+                      std::strerror(errno));
     }
     if (path.extension() == ".part" && is_being_written(path)) {
         throw Failure("{}: another springtime is writing this; wait until it is done",
@@ -134,6 +145,7 @@ std::string read_text(const fs::path& path)
         throw Error("{}: cannot be read ({}); check its permissions", path.string(),
                     std::strerror(errno));
     }
+    if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
     return text;
 }
 

@@ -14,7 +14,8 @@
 // there already is replaced only with `overwrite`, even if it came while we were writing.
 namespace springtime {
 
-// Throws Error unless `path` exists and is not a directory, and Failure while it is being written.
+// Throws Error unless `path` is a plain file, and Failure unless it may be read, or while it is
+// being written.
 void check_source(const std::filesystem::path& path);
 
 // Throws Error unless a file can be put at `path`: the folder exists, and nothing stands there
@@ -35,6 +36,7 @@ void check_folder_target(const std::filesystem::path& path, bool overwrite,
 
 [[noreturn]] void fail_write(const std::filesystem::path& path, std::string_view reason);
 
+// Without the mark that some programs put before UTF-8.
 std::string read_text(const std::filesystem::path& path);
 
 // A failure leaves neither a part nor a changed `path`.

@@ -5,6 +5,14 @@
 
 namespace springtime {
 
+// Editors and spreadsheets of Windows begin a UTF-8 text with this mark; it is no part of it.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+inline std::string_view without_byte_order_mark(std::string_view text)
+{
+    return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+}
+
 // Without `blank` characters at both ends.
 inline std::string_view trimmed(std::string_view text, std::string_view blank = " \t\r")
 {

@@ -49,6 +49,8 @@ void add_elements(Result& result, const std::vector<ParameterError>& errors)
     }
 }
 
+constexpr const char* kEqual = "equal to the last bit";
+
 // Those of parameters that every spring has are there in any case: nothing without a truth.
 void add_parameters(Result& result, const std::vector<ParameterError>& errors)
 {
@@ -64,8 +66,14 @@ void add_parameters(Result& result, const std::vector<ParameterError>& errors)
         }
         if (!kind.learned || (!always && all.is_nothing())) continue;
         const bool ranges = kind.presence == ParameterPresence::per_range;
+        const bool equal = !ranges && all.get_if<double>() && *all.get_if<double>() == 0;
+        if (equal) {
+            families.data_only();
+            all.data_only();
+        }
         result.add(fmt::format("{}_rmse", kind.name), ranges ? list : all, std::string(kind.unit))
             .label(fmt::format("{} RMSE{}", kind.label, ranges ? " by range of strain" : ""));
+        if (equal) result.say(fmt::format("{}: {}", kind.label, kEqual));
         if (ranges) continue;
         result.add(fmt::format("{}_rmse_by_family", kind.name), families)
             .label(fmt::format("{} RMSE by family", kind.label));
@@ -88,7 +96,10 @@ Result report_of(const Evaluation& found)
     compare("homogeneous", "homogeneous network", found.homogeneous);
     result.add("rollouts", found.rollouts);
     result.add("frames", found.frames);
-    result.add("motion_rmse", report_of(found.surrogate, found.frame_interval));
+    Result motion = report_of(found.surrogate, found.frame_interval);
+    if (ours == 0) motion.data_only();
+    result.add("motion_rmse", motion);
+    if (ours == 0) result.say(fmt::format("motion: {}", kEqual));
     add_parameters(result, found.parameters);
     add_elements(result, found.parameters);
     if (found.map_correlation) {

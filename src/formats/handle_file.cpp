@@ -110,8 +110,6 @@ void check_header_row(std::string_view line, const Place& place)
 template <class Take>
 void for_each_line(std::string_view text, std::string_view source, Take take)
 {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // spreadsheets like to add one
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     for (std::size_t number = 1; !text.empty(); ++number) {
         const auto end = std::min(text.find('\n'), text.size());
         const std::string_view line = trimmed(text.substr(0, end));

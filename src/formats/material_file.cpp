@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/atomic_file.h"
 #include "core/text.h"
 #include "formats/png.h"
 #include "springtime/error.h"
@@ -54,13 +55,13 @@ void check_row(const ValueMap& map, int count, const std::string& path, std::siz
 
 ValueMap read_table(const std::string& path)
 {
+    check_source(path);
     std::ifstream file(path);
     if (!file) throw Error("{}: cannot be opened; give the path of a CSV table", path);
     ValueMap map;
     std::string line;
     for (std::size_t line_number = 1; std::getline(file, line); ++line_number) {
-        // Spreadsheets begin a UTF-8 table with this mark.
-        if (line_number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+        if (line_number == 1) line = without_byte_order_mark(line);
         if (trimmed(line).empty()) continue;
         const int count = append_numbers(map.values, line, path, line_number);
         check_row(map, count, path, line_number);

@@ -47,9 +47,20 @@ std::optional<std::size_t> first_torn(std::span<const float> values)
     return std::nullopt;
 }
 
-bool positive(double value)
+void check_times(const MotionHeader& header, std::string_view source)
 {
-    return std::isfinite(value) && value > 0;
+    if (!is_time_step(header.dt)) {
+        throw Error("{}: dt {} s; {} to {} s is needed", source, header.dt, kLeastTimeStep,
+                    kMostTimeStep);
+    }
+    if (header.stride < 1 || header.stride > kLargestStride) {
+        throw Error("{}: stride {}; 1 to {} steps from one frame to the next are needed", source,
+                    header.stride, kLargestStride);
+    }
+    if (!is_time_step(header.frame_interval())) {
+        throw Error("{}: {} steps of {} s, so frames {} s apart; {} s at most is needed", source,
+                    header.stride, header.dt, header.frame_interval(), kMostTimeStep);
+    }
 }
 
 bool finite(const Vec3d& v)
@@ -59,9 +70,14 @@ bool finite(const Vec3d& v)
 
 }  // namespace
 
+std::string rollout_number(std::size_t rollout)
+{
+    return fmt::format("{:06}", rollout);
+}
+
 std::string rollout_name(std::size_t rollout)
 {
-    return fmt::format("/rollouts/{:06}", rollout);
+    return "/rollouts/" + rollout_number(rollout);
 }
 
 void check_finite(std::span<const float> values, std::string_view what, std::size_t landmarks,
@@ -92,14 +108,18 @@ void check_finite(std::span<const float> values, std::string_view what, std::siz
 void check_header(const MotionHeader& header, std::string_view source)
 {
     const Sheet& sheet = header.sheet;
-    if (!positive(sheet.length) || !positive(sheet.width) || !positive(sheet.mass)) {
-        throw Error("{}: sheet_length {} m, sheet_width {} m, mass {} kg; all must be positive",
-                    source, sheet.length, sheet.width, sheet.mass);
+    const auto within = [](double value, const Extremes& range) {
+        return value >= range.least && value <= range.most;  // false for NaN
+    };
+    if (!within(sheet.length, kSheetSide) || !within(sheet.width, kSheetSide) ||
+        !within(sheet.mass, kSheetMass)) {
+        throw Error(
+            "{}: sheet_length {} m, sheet_width {} m, mass {} kg; {} to {} m and {} to {} kg are "
+            "needed",
+            source, sheet.length, sheet.width, sheet.mass, kSheetSide.least, kSheetSide.most,
+            kSheetMass.least, kSheetMass.most);
     }
-    if (!positive(header.dt) || header.stride < 1) {
-        throw Error("{}: dt {} s, stride {}; dt must be positive and stride at least 1", source,
-                    header.dt, header.stride);
-    }
+    check_times(header, source);
     const Environment& air = header.environment;
     if (!finite(air.gravity) || !finite(air.wind) || !std::isfinite(air.drag) || air.drag < 0) {
         throw Error("{}: gravity, wind and drag must be finite, and drag {} not negative", source,

@@ -20,7 +20,8 @@ inline constexpr hsize_t kMostPerAxis = std::numeric_limits<std::int32_t>::max()
 // By content. Throws Error when it cannot be read.
 bool is_hdf5(const std::filesystem::path& path);
 
-std::string rollout_name(std::size_t rollout);
+std::string rollout_number(std::size_t rollout);  // in the group of all: 000000
+std::string rollout_name(std::size_t rollout);    // from the root
 
 // Throws Error naming the first value that is not finite. `first_frame` is that of values[0]. With
 // `gaps`, a landmark may be missing: NaN in all three coordinates.

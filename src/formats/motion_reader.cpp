@@ -3,7 +3,9 @@
 #include <fstream>
 
 #include "core/atomic_file.h"
+#include "core/text.h"
 #include "formats/cloth_json.h"
+#include "formats/hdf5_reading.h"
 #include "formats/motion_file.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -18,10 +20,16 @@ using namespace motion_file;
 
 namespace {
 
-// Looks at the first character only: a large foreign file need not be read to be refused.
+// Looks at the first characters only: a large foreign file need not be read to be refused.
 bool starts_as_object(const fs::path& path)
 {
     std::ifstream file(path, std::ios::binary);
+    std::string start(kByteOrderMark.size(), '\0');
+    file.read(start.data(), std::streamsize(start.size()));
+    if (start != kByteOrderMark) {
+        file.clear();
+        file.seekg(0);
+    }
     char first = 0;
     return file >> first && first == '{';
 }
@@ -93,6 +101,7 @@ struct HeaderReader {
     {
         if (!hdf5::link_exists(file, name, source)) return {};
         const Item item = hdf5::open_dataset(file, name, fmt::format("{}: /{}", source, name));
+        hdf5::check_stored(item, file_bytes);
         return hdf5::read_text(item, file_bytes);
     }
 
@@ -169,9 +178,9 @@ std::size_t count_rollouts(hid_t file, std::string_view source)
     if (!hdf5::link_exists(file, "rollouts", source)) {
         throw Error("{}: no rollouts; a motion file needs /rollouts/000000 at least", source);
     }
-    const Handle group(H5Gopen2(file, "rollouts", H5P_DEFAULT), H5Gclose);
+    const Handle group = hdf5::open_group(file, "rollouts", label);
     H5G_info_t info;
-    if (!group.valid() || H5Gget_info(group.id(), &info) < 0) hdf5::fail_read(label);
+    if (H5Gget_info(group.id(), &info) < 0) hdf5::fail_read(label);
     if (info.nlinks == 0) {
         throw Error("{}: no rollouts; a motion file needs /rollouts/000000 at least", source);
     }
@@ -209,13 +218,14 @@ struct MotionReader::Impl {
 
 Handle MotionReader::Impl::open_rollout(std::size_t rollout) const
 {
-    if (!hdf5::link_exists(file.id(), rollout_name(rollout), source)) {
+    const std::string all = source + ": /rollouts", name = rollout_number(rollout);
+    if (!hdf5::link_exists(file.id(), "rollouts", source)) throw Error("{} has gone", all);
+    const Handle rollouts = hdf5::open_group(file.id(), "rollouts", all);
+    if (!hdf5::link_exists(rollouts.id(), name, all)) {
         throw Error("{} is missing; name rollouts 000000, 000001 and so on, without gaps",
                     label(rollout));
     }
-    Handle group(H5Gopen2(file.id(), rollout_name(rollout).c_str(), H5P_DEFAULT), H5Gclose);
-    if (!group.valid()) hdf5::fail_read(label(rollout));
-    return group;
+    return hdf5::open_group(rollouts.id(), name, label(rollout));
 }
 
 // Opens position, velocity or acceleration; the shape is frames x landmarks x 3.
@@ -297,7 +307,9 @@ Handles MotionReader::Impl::read_handles(hid_t group, std::size_t rollout) const
                     needed);
     };
     const Item particles = open("handles", H5T_INTEGER, "integer");
-    check_shape(particles, particles.shape().size() == 1, "one landmark index per handle");
+    check_shape(particles,
+                particles.shape().size() == 1 && particles.shape()[0] <= header.landmark_count(),
+                "one landmark index per handle");
     handles.particles.resize(particles.value_count());
     particles.read(H5T_NATIVE_INT, handles.particles.data());
     if (hdf5::link_exists(group, "handle_time", label(rollout))) {

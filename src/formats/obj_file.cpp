@@ -100,7 +100,7 @@ void add_face(const std::vector<int>& corners, TriangleMesh& mesh)
 
 TriangleMesh parse_obj(std::string_view text, std::string_view source, const ObjOptions& options)
 {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // what Windows writes first
+    text = without_byte_order_mark(text);
     TriangleMesh mesh;
     for_each_line(text, [&](std::string_view word, std::string_view rest, std::size_t number) {
         if (word == "v") mesh.points.push_back(parse_point(rest, options.gaps, {source, number}));

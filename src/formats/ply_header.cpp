@@ -11,6 +11,9 @@ namespace springtime {
 
 namespace {
 
+// Far more than any program writes.
+constexpr std::size_t kMostElements = 100, kMostProperties = 1000;
+
 // Takes the header line by line.
 class HeaderParser {
   public:
@@ -103,6 +106,9 @@ class HeaderParser {
         for (const PlyElement& other : header_.elements) {
             if (other.name == element.name) fail("element {} comes twice; once", element.name);
         }
+        if (header_.elements.size() == kMostElements) {
+            fail("has more than {} elements; fewer", kMostElements);
+        }
         header_.elements.push_back(std::move(element));
     }
 
@@ -136,6 +142,10 @@ class HeaderParser {
         property.value = scalar(type);
         property.name = next_word(line);
         auto& properties = header_.elements.back().properties;
+        if (properties.size() == kMostProperties) {
+            fail("has more than {} properties in element {}; fewer", kMostProperties,
+                 header_.elements.back().name);
+        }
         const bool twice =
             std::any_of(properties.begin(), properties.end(),
                         [&](const PlyProperty& other) { return other.name == property.name; });

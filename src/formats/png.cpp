@@ -151,6 +151,7 @@ class Encoder {
 
 File open_png(const std::filesystem::path& path)
 {
+    check_source(path);
     File file(std::fopen(path.c_str(), "rb"));
     if (!file) {
         throw Error("{}: cannot be opened ({}); give the path of a PNG image", path.string(),

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/parallel.h"
+#include "learn/meaning.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
@@ -356,6 +357,7 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
             "evaluate: in this motion the cloth could touch obstacles or itself, which the "
             "surrogate would pass through; evaluate on motion without contact");
     }
+    check_some_free(motion, "evaluate");
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
     const Motion corrected = surrogate.globals ? with_globals(motion, *surrogate.globals) : motion;
     return Evaluator(surrogate, corrected, device, threads, progress, substeps).run();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "learn/meaning.h"
 #include "motion/clips.h"
 #include "springtime/error.h"
 
@@ -166,6 +167,8 @@ void check_motion_to_learn(const Motion& motion)
         throw Error("learn: rollout {} has {} frames, but motion takes two; leave it out", r,
                     motion.frame_counts[r]);
     }
+    check_some_free(motion, "learn");
+    check_holds_together(motion);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "learn/descent.h"
+#include "learn/meaning.h"
 #include "learn/mesh_surrogate.h"
 #include "springtime/error.h"
 
@@ -229,6 +230,7 @@ void Recipe::finish()
 Learned Recipe::run()
 {
     const auto begin = Clock::now();
+    for (const std::string& doubt : doubts_of(given_.header)) note("warning: " + doubt);
     if (options_.method == LearnMethod::gradient && !motion_.header.velocities &&
         !compares_positions_only(train_)) {
         note(

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/quantile.h"
+#include "springtime/error.h"
 
 namespace springtime {
 
@@ -14,6 +15,19 @@ namespace {
 
 constexpr double kManyHeld = 0.2;  // share of all parameters
 constexpr double kMotion = 0.8;    // what is correlated more from frame to frame is hardly noise
+
+// Nothing, unless noise is so large that little else can be seen.
+std::string noise_warning(const Identification& found)
+{
+    constexpr double kLarge = 0.03;  // of the sheet
+    const Sheet& sheet = found.cloth.sheet;
+    const double share = found.noise.level / std::max(sheet.length, sheet.width);
+    if (found.noise.correlation > kMotion || share < kLarge) return {};
+    return fmt::format(
+        "warning: the noise is {:.0f} % of the size of the sheet, so what is learned says more of "
+        "noise than of cloth; record with a better camera, or check the unit of the positions\n",
+        100 * share);
+}
 
 std::string noise_text(const Identification& found)
 {
@@ -58,7 +72,7 @@ std::string describe(const Identification& found)
     for (const Element element : kElements) {
         const std::size_t count = element_count(found.cloth, element);
         if (count == 0) continue;
-        elements += fmt::format("{}{} {}s", elements.empty() ? "" : ", ", count, name_of(element));
+        elements += (elements.empty() ? "" : ", ") + counted(count, name_of(element));
     }
     std::string text =
         fmt::format("linear: {} from {} equations in {:.1f} s, {}\n", elements,
@@ -67,7 +81,7 @@ std::string describe(const Identification& found)
                         ? "force form, from stored accelerations"
                         : fmt::format("weak form, from positions in windows of ±{:.2f} s",
                                       found.window.value_or(0)));
-    if (found.form == BalanceForm::weak) text += noise_text(found);
+    if (found.form == BalanceForm::weak) text += noise_text(found) + noise_warning(found);
     text += "standard errors (median):";
     const std::vector<Parameter> parameters = learned_parameters(found.cloth);
     for (std::size_t k = 0; k < parameters.size(); ++k) {
@@ -84,19 +98,28 @@ std::string describe(const Identification& found)
                             found.prior.bending_damping);
     }
     const int held = std::accumulate(found.held_count.begin(), found.held_count.end(), 0);
-    if (held > 0) text += fmt::format("; {} parameters are held at zero", held);
+    if (held > 0) {
+        text += fmt::format("; {} {} held at zero", counted(std::size_t(held), "parameter"),
+                            held == 1 ? "is" : "are");
+    }
     text += "\n";
     std::size_t numbers = 0;
     for (const auto& values : parameters_of(found.cloth)) numbers += values.size();
     if (held > kManyHeld * double(numbers)) {
-        text +=
+        const SpringSet& springs = found.cloth.springs;
+        const bool has_law = !springs.ranges.empty() && !springs.isotropic_damping.empty();
+        text += fmt::format(
             "warning: that many parameters at zero mean that such elements do not balance the "
-            "forces of this motion; where particles lie between landmarks, springs of a law with a "
-            "knot at strain 0 and isotropic damping may help\n";
+            "forces of this motion{}\n",
+            has_law ? ""
+                    : "; where particles lie between landmarks, springs of a law with a knot at "
+                      "strain 0 and isotropic damping may help");
     }
     if (!found.unseen.empty()) {
-        text += fmt::format("{} {}s are not seen by this motion and have the values of their {}\n",
-                            found.unseen.size(), name_of(parameters[0].kind->element),
+        const bool one = found.unseen.size() == 1;
+        text += fmt::format("{} {} not seen by this motion and {} the values of {} {}\n",
+                            counted(found.unseen.size(), name_of(parameters[0].kind->element)),
+                            one ? "is" : "are", one ? "has" : "have", one ? "its" : "their",
                             found.cloth.triangles.triangle_count() > 0 ? "neighbours" : "family");
     }
     return text;
@@ -107,8 +130,9 @@ std::string describe_steps(const Learned& learned, std::optional<std::size_t> ke
     const auto metres = [](double error) {
         return std::isfinite(error) ? fmt::format("{:.4g} m", error) : std::string("blows up");
     };
-    std::string text = fmt::format("{} whole validation rollouts, error at the free landmarks:\n",
-                                   learned.steps[0].error.by_rollout.size());
+    std::string text =
+        fmt::format("{}, error at the free landmarks:\n",
+                    counted(learned.steps[0].error.by_rollout.size(), "whole validation rollout"));
     const auto row = [&](const std::string& name, double error, const std::string& more) {
         text += fmt::format("  {:<32} {:>12}{}\n", name, metres(error), more);
     };
@@ -133,7 +157,7 @@ std::string describe_segments(const Motion& given, const Motion& cut, const Trai
     const std::string validate =
         left_out > 1 ? fmt::format("{} of which are not trained on but validate", left_out)
                      : "one of which is not trained on but validates";
-    if (segments == rollouts) return fmt::format("{} rollouts, {}", rollouts, validate);
+    if (segments == rollouts) return fmt::format("{}, {}", counted(rollouts, "rollout"), validate);
     return fmt::format("{}, cut into {} segments of about {:.3g} s, {}",
                        rollouts == 1 ? "one rollout alone" : fmt::format("{} rollouts", rollouts),
                        segments, double(cut.frame_counts[0]) * cut.header.frame_interval(),

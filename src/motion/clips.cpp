@@ -60,9 +60,8 @@ std::size_t usable_intervals(const Motion& motion, std::size_t rollout, double t
 RolloutSplit split_rollouts(std::size_t rollout_count, double validation_share, std::uint64_t seed)
 {
     if (rollout_count < 2) {
-        throw Error(
-            "clips: {} rollouts, but 2 are needed, one to train on and one to validate; make more",
-            rollout_count);
+        throw Error("clips: {}, but 2 are needed, one to train on and one to validate; make more",
+                    counted(rollout_count, "rollout"));
     }
     if (!(validation_share > 0 && validation_share < 1)) {
         throw Error("clips: a validation share of {}; it must lie between 0 and 1",

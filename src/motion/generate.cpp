@@ -170,21 +170,23 @@ void check_generate(const Cloth& cloth, const GenerateOptions& options)
     if (options.rollouts < 1) {
         throw Error(Field{"rollouts"}, "generate: {} rollouts; at least 1", options.rollouts);
     }
-    if (options.stride < 1) {
-        throw Error(Field{"stride"}, "generate: stride {}; at least 1 step", options.stride);
+    if (options.stride < 1 || options.stride > kLargestStride) {
+        throw Error(Field{"stride"}, "generate: stride {}; a frame is 1 to {} steps",
+                    options.stride, kLargestStride);
     }
     if (!std::isfinite(options.seconds) || options.seconds > 1e6) {
         throw Error(Field{"seconds"}, "generate: {} s; rollouts can be up to 1e6 s long",
                     options.seconds);
     }
-    if (!(options.dt > 0)) {
-        throw Error(Field{"dt"}, "generate: time step {} s; it must be positive", options.dt);
+    if (!is_time_step(options.dt)) {
+        throw Error(Field{"dt"}, "generate: time step {} s; it must lie in {} to {} s", options.dt,
+                    kLeastTimeStep, kMostTimeStep);
     }
     if (!(options.seconds >= options.dt * options.stride)) {
         throw Error(
             Field{"seconds"},
-            "generate: {} s is shorter than one frame of {} s; give more seconds, or a smaller "
-            "stride",
+            "generate: {} s is shorter than one frame of {} s; give more seconds, or store frames "
+            "more often",
             options.seconds, options.dt * options.stride);
     }
     check_anchors(cloth, options);

@@ -59,8 +59,12 @@ void add_gaps(Rollout& rollout, const GapChain& chain, Random random)
 
 void check_observe(const ObserveOptions& options, const MotionHeader& header)
 {
-    if (!std::isfinite(options.noise) || options.noise < 0) {
-        throw Error("observe: noise of {} m; it must be finite and not negative", options.noise);
+    const double most = std::hypot(header.sheet.length, header.sheet.width);
+    if (!(options.noise >= 0 && options.noise <= most)) {
+        throw Error(Field{"noise"},
+                    "observe: noise of {} m on a sheet with a diagonal of {:.4g} m; 0 to that is "
+                    "needed",
+                    options.noise, most);
     }
     if (!(options.gaps >= 0 && options.gaps < 1)) {
         throw Error("observe: a share of gaps of {}; it must lie between 0 and 1", options.gaps);

@@ -33,8 +33,9 @@ void check_start(const State& state, std::size_t particles)
 
 void check_options(const SimulationOptions& options)
 {
-    if (!std::isfinite(options.dt) || options.dt <= 0) {
-        throw Error(Field{"dt"}, "time step {} s: it must be finite and positive", options.dt);
+    if (!is_time_step(options.dt)) {
+        throw Error(Field{"dt"}, "time step {} s: it must lie in {} to {} s", options.dt,
+                    kLeastTimeStep, kMostTimeStep);
     }
     if (options.substeps && (*options.substeps < 1 || *options.substeps > kMostSubsteps)) {
         throw Error(Field{"substeps"}, "{} sub-steps: give 1 to {}, or automatic",

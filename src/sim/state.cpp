@@ -11,12 +11,17 @@ namespace springtime {
 
 void check_environment(const Environment& environment)
 {
-    if (!std::isfinite(environment.drag) || environment.drag < 0) {
-        throw Error("drag {} 1/s: it must be finite and not negative", environment.drag);
+    constexpr double kMost = 1e4;
+    if (!(environment.drag >= 0 && environment.drag <= kMost)) {
+        throw Error(Field{"drag"}, "{} 1/s; 0 to {} 1/s is needed", environment.drag, kMost);
     }
-    if (!is_finite(environment.gravity) || !is_finite(environment.wind)) {
-        throw Error("gravity and wind must be finite");
-    }
+    const auto check = [&](const char* field, const Vec3d& vector, const char* unit) {
+        if (length(vector) <= kMost) return;  // false for NaN
+        throw Error(Field{field}, "{} {} {} {}; a length of at most {} {} is needed", vector.x,
+                    vector.y, vector.z, unit, kMost, unit);
+    };
+    check("gravity", environment.gravity, "m/s^2");
+    check("wind", environment.wind, "m/s");
 }
 
 State flat_state(const Cloth& cloth)

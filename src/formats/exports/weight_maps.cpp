@@ -226,8 +226,10 @@ class MapMaker {
         const auto [low, high] = std::minmax_element(shown.begin(), shown.end());
         map.low = *low;
         map.high = *high;
-        // Means of equal numbers may differ by rounding, which is not to be blown up to a map.
-        if (map.high - map.low <= 1e-9 * std::abs(map.high) && map.below_low == 0) {
+        // Numbers that are learned to be equal differ a little, which is not to be blown up to a
+        // map from black to white.
+        constexpr double kSame = 1e-3;
+        if (map.high - map.low <= kSame * std::abs(map.high) && map.below_low == 0) {
             map.low = map.high;
         }
         for (const double value : map.value) map.weight.push_back(weight_of(map, value));

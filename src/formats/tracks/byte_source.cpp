@@ -32,9 +32,6 @@ class FileBytes : public ByteSource {
     {
         check_source(path);
         std::error_code status;
-        if (!fs::is_regular_file(path, status)) {
-            throw Error("{}: is not a plain file; copy it to one", name_);
-        }
         file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
         if (file_ < 0) fail_read(name_, errno);
         const auto bytes = fs::file_size(path, status);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/atomic_file.h"
+#include "core/text.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -26,10 +27,6 @@ constexpr std::size_t kLongestComment = 1 << 20;  // a longer one is not a row o
 LineReader::LineReader(const fs::path& path) : source_(path.string())
 {
     check_source(path);
-    if (!fs::is_regular_file(path)) {
-        throw Error("{}: is not a plain file, but has to be read twice; save it to a file first",
-                    source_);
-    }
     file_.reset(std::fopen(path.c_str(), "rb"));
     std::error_code status;
     size_ = fs::file_size(path, status);
@@ -83,7 +80,6 @@ void LineReader::check_is_text() const
 
 void LineReader::skip_byte_order_mark()
 {
-    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
     if (std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) {
         begin_ = ahead_.offset = kByteOrderMark.size();
     }
