@@ -1,10 +1,9 @@
 #include "learn/bounded_system.h"
 
-#include <Eigen/SparseCholesky>
 #include <cmath>
 #include <limits>
+#include <optional>
 
-#include "learn/selected_inverse.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -13,7 +12,6 @@ namespace {
 
 using Eigen::VectorXd;
 using Matrix = Eigen::SparseMatrix<double>;
-using Factor = Eigen::SimplicialLDLT<Matrix>;  // ordered by approximate minimum degree
 
 // All of these are for systems with a unit diagonal. A pivot is one less the sum of some hundred
 // updates; what is left below this is their rounding.
@@ -67,14 +65,16 @@ void check_right_side(const BoundedSystem& system)
 void check_symmetry(const Matrix& scaled)
 {
     constexpr double kRounding = 1e-9;  // far above that of sums, far below what an entry is for
-    const Matrix difference = scaled - Matrix(scaled.transpose());
-    for (int column = 0; column < difference.outerSize(); ++column) {
-        for (Matrix::InnerIterator entry(difference, column); entry; ++entry) {
-            if (std::abs(entry.value()) <= kRounding) continue;
+    const Matrix other = scaled.transpose();
+    for (int column = 0; column < scaled.outerSize(); ++column) {
+        Matrix::InnerIterator one(scaled, column), two(other, column);
+        for (; one || two; one ? ++one : one, two ? ++two : two) {
+            const bool same = one && two && one.row() == two.row();
+            if (same && std::abs(one.value() - two.value()) <= kRounding) continue;
             throw Error(
                 "bounded system: entries ({0}, {1}) and ({1}, {0}) differ; needed a "
                 "symmetric matrix; store both triangles",
-                entry.row(), column);
+                one ? one.row() : two.row(), column);
         }
     }
 }
@@ -102,33 +102,10 @@ Scaled unit_diagonal(const Matrix& matrix)
     return scaled;
 }
 
-// After the pattern was analysed. A stationary point of an indefinite system is no minimum, and
-// variances of one mean nothing.
-void factorize(Factor& factor, const Matrix& scaled)
-{
-    factor.factorize(scaled);
-    // Eigen goes on after a negative pivot and stops at one of zero; what follows it is not set.
-    for (Eigen::Index i = 0; i < scaled.rows(); ++i) {
-        const double pivot = factor.vectorD()[i];
-        if (pivot > kSmallestPivot) continue;
-        throw Failure(
-            "bounded system: pivot {:.2g} of a unit diagonal at unknown {}; needed above "
-            "{:g}, that is a positive definite matrix; raise the prior",
-            pivot, factor.permutationPinv().indices()[i], kSmallestPivot);
-    }
-}
-
-// A factor of the whole matrix.
-void factorize_all(Factor& factor, const Matrix& scaled)
-{
-    factor.analyzePattern(scaled);
-    factorize(factor, scaled);
-}
-
 // Hestenes and Stiefel 1952, on the unknowns where `free` is one, from x. The unit diagonal is the
 // preconditioning.
 VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const VectorXd& free,
-                             VectorXd x)
+                             VectorXd x, Work& work)
 {
     const double enough = kResidual * right.lpNorm<Eigen::Infinity>();
     const Eigen::Index limit = 1000 + 10 * right.size();  // n without rounding
@@ -137,6 +114,7 @@ VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const 
     for (Eigen::Index step = 0; step < limit; ++step) {
         if (residual.lpNorm<Eigen::Infinity>() <= enough) return x;
         image = free.cwiseProduct(scaled * direction);
+        work.add(double(scaled.nonZeros()));
         const double curvature = direction.dot(image), square = residual.squaredNorm();
         if (!(curvature > kSmallestPivot * direction.squaredNorm())) {
             throw Failure(
@@ -158,9 +136,12 @@ VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const 
 // Solves for the free unknowns while the held ones are zero.
 class FreeSolver {
   public:
-    FreeSolver(const Matrix& scaled, LinearSolver solver) : scaled_(scaled), solver_(solver)
+    FreeSolver(const Matrix& scaled, LinearSolver solver, const SolveAids& aids)
+        : scaled_(scaled), solver_(solver), work_(aids.work ? *aids.work : own_work_)
     {
-        if (solver == LinearSolver::direct) factor_.analyzePattern(scaled);
+        if (solver == LinearSolver::iterative) return;
+        if (!aids.elimination) own_elimination_.emplace(scaled);
+        factor_.emplace(aids.elimination ? *aids.elimination : *own_elimination_, aids.threads);
     }
 
     VectorXd solve(const VectorXd& right, const std::vector<bool>& held, const VectorXd& guess)
@@ -168,28 +149,19 @@ class FreeSolver {
         VectorXd free(right.size());
         for (Eigen::Index i = 0; i < free.size(); ++i) free[i] = held[std::size_t(i)] ? 0 : 1;
         if (solver_ == LinearSolver::iterative) {
-            return conjugate_gradients(scaled_, right, free, guess);
+            return conjugate_gradients(scaled_, right, free, guess, work_);
         }
-        factorize(factor_, decoupled(free));
-        return factor_.solve(free.cwiseProduct(right));
+        factor_->factorize(scaled_, held, kSmallestPivot, work_);
+        return factor_->solve(free.cwiseProduct(right), work_);
     }
 
   private:
-    // Held rows and columns become those of the identity: the pattern stays, and its analysis.
-    Matrix decoupled(const VectorXd& free) const
-    {
-        Matrix matrix = scaled_;
-        for (int column = 0; column < matrix.outerSize(); ++column) {
-            for (Matrix::InnerIterator entry(matrix, column); entry; ++entry) {
-                if (entry.row() != column) entry.valueRef() *= free[entry.row()] * free[column];
-            }
-        }
-        return matrix;
-    }
-
     const Matrix& scaled_;
     LinearSolver solver_;
-    Factor factor_;
+    Work own_work_;
+    Work& work_;
+    std::optional<Elimination> own_elimination_;
+    std::optional<SparseCholesky> factor_;
 };
 
 // Block principal pivoting (Portugal, Júdice and Vicente 1994): all that are on the wrong side
@@ -239,16 +211,18 @@ std::vector<std::size_t> on_the_wrong_side(const Scaled& scaled, const VectorXd&
 
 }  // namespace
 
-BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver)
+BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver,
+                              const SolveAids& aids)
 {
     const Scaled scaled = unit_diagonal(system.matrix);
     check_right_side(system);
     const VectorXd right = scaled.scale.cwiseProduct(system.right);
     const auto count = static_cast<std::size_t>(right.size());
-    FreeSolver free_solver(scaled.matrix, solver);
+    FreeSolver free_solver(scaled.matrix, solver, aids);
     Exchange exchange(count);
     BoundedSolution solution;
     solution.held.assign(count, false);
+    if (aids.held) solution.held = *aids.held;
     VectorXd x = VectorXd::Zero(right.size());
     for (;;) {
         x = free_solver.solve(right, solution.held, x);
@@ -269,26 +243,48 @@ BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver)
     return solution;
 }
 
-VectorXd inverse_diagonal(const Matrix& matrix)
+struct FactoredSystem::Parts {
+    Parts(const Matrix& matrix, const SolveAids& aids)
+        : scaled(unit_diagonal(matrix)), work(aids.work ? *aids.work : own_work)
+    {
+        if (!aids.elimination) own_elimination.emplace(scaled.matrix);
+        factor.emplace(aids.elimination ? *aids.elimination : *own_elimination, aids.threads);
+        factor->factorize(scaled.matrix, {}, kSmallestPivot, work);
+    }
+
+    Scaled scaled;
+    Work own_work;
+    Work& work;
+    std::optional<Elimination> own_elimination;
+    std::optional<SparseCholesky> factor;
+};
+
+FactoredSystem::FactoredSystem(const Matrix& matrix, const SolveAids& aids)
+    : parts_(std::make_unique<Parts>(matrix, aids))
 {
-    const Scaled scaled = unit_diagonal(matrix);
-    Factor factor;
-    factorize_all(factor, scaled.matrix);
-    const VectorXd ordered =
-        selected_inverse_diagonal(factor.matrixL().nestedExpression(), factor.vectorD());
-    VectorXd inverse = (factor.permutationPinv() * ordered).cwiseProduct(scaled.scale.cwiseAbs2());
+}
+
+FactoredSystem::~FactoredSystem() = default;
+
+Eigen::MatrixXd FactoredSystem::solve(const Eigen::MatrixXd& right) const
+{
+    const auto scale = parts_->scaled.scale.asDiagonal();
+    return scale * parts_->factor->solve(scale * right, parts_->work);
+}
+
+VectorXd FactoredSystem::inverse_diagonal() const
+{
+    VectorXd inverse = parts_->factor->inverse_diagonal(parts_->work)
+                           .cwiseProduct(parts_->scaled.scale.cwiseAbs2());
     for (double& entry : inverse) {
         if (!(entry > 0)) entry = std::numeric_limits<double>::infinity();
     }
     return inverse;
 }
 
-double log_determinant(const Matrix& matrix)
+double FactoredSystem::log_determinant() const
 {
-    const Scaled scaled = unit_diagonal(matrix);
-    Factor factor;
-    factorize_all(factor, scaled.matrix);
-    return factor.vectorD().array().log().sum() - 2 * scaled.scale.array().log().sum();
+    return parts_->factor->log_determinant() - 2 * parts_->scaled.scale.array().log().sum();
 }
 
 }  // namespace springtime
