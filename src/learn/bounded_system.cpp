@@ -1,9 +1,11 @@
 #include "learn/bounded_system.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "learn/interior_point.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -18,7 +20,6 @@ using Matrix = Eigen::SparseMatrix<double>;
 constexpr double kSmallestPivot = 1e-13;
 constexpr double kResidual = 1e-12;  // of conjugate gradients, relative to the right side
 constexpr int kPatience = 3;         // rounds of many exchanges without fewer on the wrong side
-constexpr int kMaxSolves = 500;      // some ten are usual
 
 // S = C H C with a diagonal C, such that S has a unit diagonal: the units of the unknowns, which
 // lie powers of ten apart, then change nothing.
@@ -136,8 +137,8 @@ VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const 
 // Solves for the free unknowns while the held ones are zero.
 class FreeSolver {
   public:
-    FreeSolver(const Matrix& scaled, LinearSolver solver, const SolveAids& aids)
-        : scaled_(scaled), solver_(solver), work_(aids.work ? *aids.work : own_work_)
+    FreeSolver(const Matrix& scaled, LinearSolver solver, const SolveAids& aids, Work& work)
+        : scaled_(scaled), solver_(solver), work_(work)
     {
         if (solver == LinearSolver::iterative) return;
         if (!aids.elimination) own_elimination_.emplace(scaled);
@@ -155,34 +156,48 @@ class FreeSolver {
         return factor_->solve(free.cwiseProduct(right), work_);
     }
 
+    // Of the matrix with more on its diagonal, as long as nothing else is solved.
+    RightSideSolver with_added(const VectorXd& added)
+    {
+        Matrix matrix = scaled_;
+        for (Eigen::Index i = 0; i < added.size(); ++i) matrix.coeffRef(i, i) += added[i];
+        if (solver_ == LinearSolver::direct) {
+            factor_->factorize(matrix, {}, kSmallestPivot, work_);
+            return
+                [this](const VectorXd& right) -> VectorXd { return factor_->solve(right, work_); };
+        }
+        const auto scaled = std::make_shared<Scaled>(unit_diagonal(matrix));
+        return [this, scaled](const VectorXd& right) -> VectorXd {
+            const VectorXd ones = VectorXd::Ones(right.size());
+            return scaled->scale.cwiseProduct(conjugate_gradients(
+                scaled->matrix, scaled->scale.cwiseProduct(right), ones, 0 * ones, work_));
+        };
+    }
+
   private:
     const Matrix& scaled_;
     LinearSolver solver_;
-    Work own_work_;
     Work& work_;
     std::optional<Elimination> own_elimination_;
     std::optional<SparseCholesky> factor_;
 };
 
 // Block principal pivoting (Portugal, Júdice and Vicente 1994): all that are on the wrong side
-// change it at once. When that has not made them fewer for some rounds, only the one of the largest
-// index does, which alone would come to an end as well (Murty 1974), until they are fewer.
+// change it at once. Returns false when that has not made them fewer for some rounds.
 class Exchange {
   public:
     explicit Exchange(std::size_t count) : fewest_(count + 1) {}
 
-    void operator()(const std::vector<std::size_t>& wrong, std::vector<bool>& held)
+    bool operator()(const std::vector<std::size_t>& wrong, std::vector<bool>& held)
     {
         if (wrong.size() < fewest_) {
             fewest_ = wrong.size();
             patience_ = kPatience;
-        } else if (patience_ > 0) {
-            --patience_;
-        } else {
-            held[wrong.back()] = !held[wrong.back()];
-            return;
+        } else if (patience_-- == 0) {
+            return false;
         }
         for (const std::size_t i : wrong) held[i] = !held[i];
+        return true;
     }
 
   private:
@@ -209,6 +224,81 @@ std::vector<std::size_t> on_the_wrong_side(const Scaled& scaled, const VectorXd&
     return wrong;
 }
 
+// Finds what is at its bound. Exchanges come first, since a few of them usually suffice. Where they
+// go round in circles, an interior point says what is at its bound, and exchanges settle the rest.
+class BoundSearch {
+  public:
+    BoundSearch(const Scaled& scaled, const BoundedSystem& system, FreeSolver& solver, Work& work)
+        : scaled_(scaled),
+          bounded_(system.bounded),
+          right_(scaled.scale.cwiseProduct(system.right)),
+          solver_(solver),
+          work_(work),
+          x_(VectorXd::Zero(right_.size()))
+    {
+    }
+
+    // Fills in what is held, from a guess, and how many solves that took. Returns x.
+    VectorXd run(BoundedSolution& solution)
+    {
+        if (exchange_all(solution)) return x_;
+        const InteriorPoint point =
+            interior_point(scaled_.matrix, right_, bounded_, x_, [&](const VectorXd& added) {
+                ++solution.solves;
+                RightSideSolver solve = solver_.with_added(added);
+                return solve;
+            });
+        if (!point.converged) {
+            throw Failure(
+                "bounded system: {} of {} unknowns on the wrong side of their bounds after {} "
+                "solves; needed none; raise the prior",
+                wrong_.size(), solution.held.size(), solution.solves);
+        }
+        hold_where_pushed(point, solution);
+        if (exchange_all(solution)) return x_;
+        // Rounding tosses some about. The point itself is good to its tolerance.
+        hold_where_pushed(point, solution);
+        x_ = point.x;
+        for (std::size_t i = 0; i < solution.held.size(); ++i) {
+            if (solution.held[i]) x_[static_cast<Eigen::Index>(i)] = 0;
+        }
+        return x_;
+    }
+
+  private:
+    static void hold_where_pushed(const InteriorPoint& point, BoundedSolution& solution)
+    {
+        for (std::size_t i = 0; i < solution.held.size(); ++i) {
+            const auto at = static_cast<Eigen::Index>(i);
+            solution.held[i] = point.force[at] > point.x[at];
+        }
+    }
+
+    // False when that goes round in circles.
+    bool exchange_all(BoundedSolution& solution)
+    {
+        Exchange exchange(solution.held.size());
+        do {
+            const double before = work_.done();
+            x_ = solver_.solve(right_, solution.held, x_);
+            ++solution.solves;
+            wrong_ = on_the_wrong_side(scaled_, right_, x_, solution.held, bounded_);
+            if (wrong_.empty()) return true;
+            // As far as anyone can tell, half as many solves again as there have been.
+            work_.expect_at_least((work_.done() - before) * (1 + 0.5 * solution.solves));
+        } while (exchange(wrong_, solution.held));
+        return false;
+    }
+
+    const Scaled& scaled_;
+    const std::vector<char>& bounded_;
+    VectorXd right_;
+    FreeSolver& solver_;
+    Work& work_;
+    VectorXd x_;
+    std::vector<std::size_t> wrong_;
+};
+
 }  // namespace
 
 BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver,
@@ -216,27 +306,13 @@ BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver,
 {
     const Scaled scaled = unit_diagonal(system.matrix);
     check_right_side(system);
-    const VectorXd right = scaled.scale.cwiseProduct(system.right);
-    const auto count = static_cast<std::size_t>(right.size());
-    FreeSolver free_solver(scaled.matrix, solver, aids);
-    Exchange exchange(count);
+    Work own;
+    Work& work = aids.work ? *aids.work : own;
+    FreeSolver free_solver(scaled.matrix, solver, aids, work);
     BoundedSolution solution;
-    solution.held.assign(count, false);
+    solution.held.assign(static_cast<std::size_t>(system.right.size()), false);
     if (aids.held) solution.held = *aids.held;
-    VectorXd x = VectorXd::Zero(right.size());
-    for (;;) {
-        x = free_solver.solve(right, solution.held, x);
-        ++solution.solves;
-        const auto wrong = on_the_wrong_side(scaled, right, x, solution.held, system.bounded);
-        if (wrong.empty()) break;
-        if (solution.solves == kMaxSolves) {
-            throw Failure(
-                "bounded system: {} of {} unknowns on the wrong side of their bounds "
-                "after {} solves; needed none; raise the prior",
-                wrong.size(), count, solution.solves);
-        }
-        exchange(wrong, solution.held);
-    }
+    const VectorXd x = BoundSearch(scaled, system, free_solver, work).run(solution);
     solution.value = scaled.scale.cwiseProduct(x);
     solution.multiplier = system.matrix * solution.value - system.right;
     for (const bool held : solution.held) solution.held_count += held;

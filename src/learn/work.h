@@ -27,6 +27,13 @@ class Work {
         total_ = done_ + multiplications;
     }
 
+    // The same, unless more is expected already.
+    void expect_at_least(double multiplications)
+    {
+        const std::lock_guard lock(mutex_);
+        total_ = std::max(total_, done_ + multiplications);
+    }
+
     // Throws Cancelled in every thread once the listener has said no.
     void add(double multiplications)
     {
