@@ -19,6 +19,7 @@ using Matrix = Eigen::SparseMatrix<double>;
 // updates; what is left below this is their rounding.
 constexpr double kSmallestPivot = 1e-13;
 constexpr double kResidual = 1e-12;  // of conjugate gradients, relative to the right side
+constexpr double kUsualRounds = 25;  // of an interior point
 constexpr int kPatience = 3;         // rounds of many exchanges without fewer on the wrong side
 
 // S = C H C with a diagonal C, such that S has a unit diagonal: the units of the unknowns, which
@@ -242,11 +243,11 @@ class BoundSearch {
     VectorXd run(BoundedSolution& solution)
     {
         if (exchange_all(solution)) return x_;
+        work_.expect_more(kUsualRounds * of_solve_);
         const InteriorPoint point =
             interior_point(scaled_.matrix, right_, bounded_, x_, [&](const VectorXd& added) {
                 ++solution.solves;
-                RightSideSolver solve = solver_.with_added(added);
-                return solve;
+                return solver_.with_added(added);
             });
         if (!point.converged) {
             throw Failure(
@@ -266,11 +267,12 @@ class BoundSearch {
     }
 
   private:
-    static void hold_where_pushed(const InteriorPoint& point, BoundedSolution& solution)
+    void hold_where_pushed(const InteriorPoint& point, BoundedSolution& solution) const
     {
         for (std::size_t i = 0; i < solution.held.size(); ++i) {
             const auto at = static_cast<Eigen::Index>(i);
-            solution.held[i] = point.force[at] > point.x[at];
+            const bool has_bound = bounded_.empty() || bounded_[i];
+            solution.held[i] = has_bound && point.force[at] > point.x[at];
         }
     }
 
@@ -284,8 +286,8 @@ class BoundSearch {
             ++solution.solves;
             wrong_ = on_the_wrong_side(scaled_, right_, x_, solution.held, bounded_);
             if (wrong_.empty()) return true;
-            // As far as anyone can tell, half as many solves again as there have been.
-            work_.expect_at_least((work_.done() - before) * (1 + 0.5 * solution.solves));
+            of_solve_ = work_.done() - before;
+            work_.expect_more(of_solve_);
         } while (exchange(wrong_, solution.held));
         return false;
     }
@@ -297,6 +299,7 @@ class BoundSearch {
     Work& work_;
     VectorXd x_;
     std::vector<std::size_t> wrong_;
+    double of_solve_ = 0;  // the work of the last one
 };
 
 }  // namespace

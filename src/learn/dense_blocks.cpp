@@ -18,7 +18,7 @@ constexpr Index kLeastColumns = 16, kMostColumns = 128;  // of a product
 Index columns_at_a_time(Index rows, Index depth)
 {
     const double each = std::max(1.0, double(rows) * double(depth));
-    return std::clamp(Index(Work::kReportEvery / each), kLeastColumns, kMostColumns);
+    return std::clamp(Index(Work::kLongestPiece / each), kLeastColumns, kMostColumns);
 }
 
 // In place, without blocks.

@@ -27,11 +27,11 @@ class Work {
         total_ = done_ + multiplications;
     }
 
-    // The same, unless more is expected already.
-    void expect_at_least(double multiplications)
+    // Beside what is expected.
+    void expect_more(double multiplications)
     {
         const std::lock_guard lock(mutex_);
-        total_ = std::max(total_, done_ + multiplications);
+        total_ += multiplications;
     }
 
     // Throws Cancelled in every thread once the listener has said no.
@@ -58,8 +58,9 @@ class Work {
         return done_;
     }
 
-    // Longer pieces of work should be cut: some milliseconds of dense products.
-    static constexpr double kReportEvery = 2e7;
+    static constexpr double kReportEvery = 2e6;  // less than a millisecond of dense products
+    // Longer pieces of work should be cut: some milliseconds.
+    static constexpr double kLongestPiece = 2e7;
 
   private:
     static constexpr double kLast = 0.99;  // the end is what the stage itself reports
