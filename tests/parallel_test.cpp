@@ -107,6 +107,45 @@ TEST(ThreadsTurnstile, CloseSendsWaitersAway)
     EXPECT_FALSE(turnstile.pass(0, [] { ADD_FAILURE() << "closed"; }));
 }
 
+TEST(ThreadsParallelTree, ComesToChildrenBeforeTheirParentsAndBack)
+{
+    // A binary tree, numbered from the leaves: counted from the root, i has the parent (i - 1) / 2.
+    const int count = 101;
+    std::vector<int> parent(count, -1);
+    for (int i = 1; i < count; ++i) parent[count - 1 - i] = count - 1 - (i - 1) / 2;
+    for (const int threads : {1, 2, 7}) {
+        std::vector<std::atomic<bool>> done(count);
+        parallel_tree(parent, threads, [&](int node) {
+            for (int i = 0; i < count; ++i) {
+                EXPECT_TRUE(parent[i] != node || done[i]) << i << " before " << node;
+            }
+            EXPECT_FALSE(done[node].exchange(true));
+        });
+        for (const auto& each : done) EXPECT_TRUE(each);
+        parallel_tree_down(parent, threads, [&](int node) {
+            EXPECT_TRUE(parent[node] < 0 || !done[parent[node]]);
+            EXPECT_TRUE(done[node].exchange(false));
+        });
+        for (const auto& each : done) EXPECT_FALSE(each);
+    }
+}
+
+TEST(ThreadsParallelTree, RethrowsAndDoesNotComeToTheParent)
+{
+    for (const int threads : {1, 4}) {
+        bool parent = false;
+        const auto run = [&] {
+            parallel_tree({3, 3, 3, -1}, threads, [&](int node) {
+                if (node == 1) throw std::runtime_error("one");
+                parent = parent || node == 3;
+            });
+        };
+        EXPECT_THROW(run(), std::runtime_error);
+        EXPECT_FALSE(parent);
+    }
+    parallel_tree({}, 2, [](int) { FAIL(); });
+}
+
 }  // namespace
 
 }  // namespace springtime

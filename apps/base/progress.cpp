@@ -27,6 +27,8 @@ void catch_interrupts()
 {
     std::signal(SIGINT, remember_signal);
     std::signal(SIGTERM, remember_signal);
+    // A terminal that closes. Who started the program with nohup wants it to go on.
+    if (std::signal(SIGHUP, remember_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 bool interrupted()

@@ -7,7 +7,7 @@
 
 namespace springtime::app {
 
-// Lets SIGINT and SIGTERM end the work in order instead of at once.
+// Lets SIGINT, SIGTERM and SIGHUP end the work in order instead of at once.
 void catch_interrupts();
 bool interrupted();
 

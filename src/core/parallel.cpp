@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <queue>
 #include <thread>
 #include <vector>
 
@@ -41,6 +42,108 @@ void parallel_for(int count, int threads, const std::function<void(int, int)>& w
         run(0);
     }
     if (failure) std::rethrow_exception(failure);
+}
+
+namespace {
+
+// Tasks that wait for others. Of those that are ready, the one of the lowest rank is next.
+class WaitingTasks {
+  public:
+    // How many others each waits for, and who waits for it.
+    WaitingTasks(std::vector<int> waits_for, std::vector<std::vector<int>> waiting, bool descending)
+        : waits_for_(std::move(waits_for)),
+          waiting_(std::move(waiting)),
+          descending_(descending),
+          left_(waits_for_.size())
+    {
+        for (std::size_t i = 0; i < waits_for_.size(); ++i) {
+            if (waits_for_[i] == 0) ready_.push(rank(int(i)));
+        }
+    }
+
+    void run(const std::function<void(int)>& work)
+    {
+        for (std::unique_lock lock(mutex_);;) {
+            changed_.wait(lock, [&] { return left_ == 0 || !ready_.empty(); });
+            if (left_ == 0) return;
+            const int task = rank(ready_.top());
+            ready_.pop();
+            lock.unlock();
+            try {
+                work(task);
+                lock.lock();
+                finish(task);
+            } catch (...) {
+                if (!lock.owns_lock()) lock.lock();
+                if (!failure_) failure_ = std::current_exception();
+                left_ = 0;
+            }
+            changed_.notify_all();
+        }
+    }
+
+    std::exception_ptr failure() const { return failure_; }
+
+  private:
+    int rank(int task) const { return descending_ ? -task : task; }
+
+    void finish(int task)
+    {
+        if (left_ == 0) return;  // another has failed
+        --left_;
+        for (const int next : waiting_[task]) {
+            if (--waits_for_[next] == 0) ready_.push(rank(next));
+        }
+    }
+
+    std::vector<int> waits_for_;
+    std::vector<std::vector<int>> waiting_;
+    bool descending_;
+    std::size_t left_;
+    std::priority_queue<int, std::vector<int>, std::greater<>> ready_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::exception_ptr failure_;
+};
+
+void run_tasks(WaitingTasks& tasks, int threads, const std::function<void(int)>& work)
+{
+    {
+        std::vector<std::jthread> helpers;
+        for (int t = 1; t < threads; ++t) helpers.emplace_back([&] { tasks.run(work); });
+        tasks.run(work);
+    }
+    if (tasks.failure()) std::rethrow_exception(tasks.failure());
+}
+
+}  // namespace
+
+void parallel_tree(const std::vector<int>& parent, int threads,
+                   const std::function<void(int)>& work)
+{
+    std::vector<int> waits_for(parent.size(), 0);
+    std::vector<std::vector<int>> waiting(parent.size());
+    for (std::size_t i = 0; i < parent.size(); ++i) {
+        if (parent[i] < 0) continue;
+        ++waits_for[parent[i]];
+        waiting[i] = {parent[i]};
+    }
+    WaitingTasks tasks(std::move(waits_for), std::move(waiting), true);
+    run_tasks(tasks, threads, work);
+}
+
+void parallel_tree_down(const std::vector<int>& parent, int threads,
+                        const std::function<void(int)>& work)
+{
+    std::vector<int> waits_for(parent.size(), 0);
+    std::vector<std::vector<int>> waiting(parent.size());
+    for (std::size_t i = 0; i < parent.size(); ++i) {
+        if (parent[i] < 0) continue;
+        ++waits_for[i];
+        waiting[parent[i]].push_back(int(i));
+    }
+    WaitingTasks tasks(std::move(waits_for), std::move(waiting), false);
+    run_tasks(tasks, threads, work);
 }
 
 bool Turnstile::pass(int index, const std::function<void()>& action)

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <vector>
 
 namespace springtime {
 
@@ -14,6 +15,15 @@ int thread_count(int wanted);
 void parallel_for(int count, int threads, const std::function<void(int index)>& work);
 // The same, and says which thread it is, so that each can have tools of its own.
 void parallel_for(int count, int threads, const std::function<void(int index, int thread)>& work);
+
+// Calls work(node) for every node of a forest, each after its children. `parent` has a larger
+// number than its children, or is negative. Nodes that do not wait for each other are shared among
+// the threads; those that complete a subtree go first. Exceptions as above.
+void parallel_tree(const std::vector<int>& parent, int threads,
+                   const std::function<void(int node)>& work);
+// The same, each node after its parent.
+void parallel_tree_down(const std::vector<int>& parent, int threads,
+                        const std::function<void(int node)>& work);
 
 // Lets parallel tasks take turns in the order of their index.
 class Turnstile {

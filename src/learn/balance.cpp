@@ -1,6 +1,7 @@
 #include "learn/balance.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/parallel.h"
 
@@ -169,23 +170,74 @@ void NormalBlocks::add(const NormalBlocks& blocks)
     }
 }
 
+// Column by column, from the blocks that have the unknown of the column.
 BoundedSystem NormalBlocks::assemble() const
 {
-    const auto size = static_cast<Eigen::Index>(unknown_count());
-    BoundedSystem system{Eigen::SparseMatrix<double>(size, size), Eigen::VectorXd::Zero(size)};
-    std::vector<Eigen::Triplet<double>> entries;
+    struct Use {
+        const Block* block;
+        Eigen::Index at;
+    };
+    std::vector<std::vector<Use>> uses(unknown_count());
     for (const Block& block : blocks_) {
         for (std::size_t i = 0; i < block.unknowns.size(); ++i) {
-            system.right[block.unknowns[i]] += block.right[static_cast<Eigen::Index>(i)];
-            for (std::size_t j = 0; j < block.unknowns.size(); ++j) {
-                entries.emplace_back(
-                    block.unknowns[i], block.unknowns[j],
-                    block.matrix(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)));
+            uses[block.unknowns[i]].push_back({&block, static_cast<Eigen::Index>(i)});
+        }
+    }
+    const auto size = static_cast<Eigen::Index>(unknown_count());
+    BoundedSystem system{Eigen::SparseMatrix<double>(size, size), Eigen::VectorXd::Zero(size)};
+    std::vector<double> sum(unknown_count(), 0);
+    std::vector<char> touched(unknown_count(), 0);
+    std::vector<int> rows;
+    for (std::size_t column = 0; column < unknown_count(); ++column) {
+        rows.clear();
+        for (const auto& [block, at] : uses[column]) {
+            system.right[static_cast<Eigen::Index>(column)] += block->right[at];
+            for (std::size_t i = 0; i < block->unknowns.size(); ++i) {
+                const int row = block->unknowns[i];
+                if (!touched[row]) rows.push_back(row);
+                touched[row] = 1;
+                sum[row] += block->matrix(static_cast<Eigen::Index>(i), at);
+            }
+        }
+        std::sort(rows.begin(), rows.end());
+        system.matrix.startVec(static_cast<Eigen::Index>(column));
+        for (const int row : rows) {
+            system.matrix.insertBack(row, static_cast<Eigen::Index>(column)) = sum[row];
+            sum[row] = 0;
+            touched[row] = 0;
+        }
+    }
+    system.matrix.finalize();
+    return system;
+}
+
+Elimination NormalBlocks::elimination(const std::vector<SheetPoint>& rest) const
+{
+    std::vector<Extent> extents(unknown_count(), {{HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}});
+    for (std::size_t p = 0; p < blocks_.size(); ++p) {
+        const std::array point{rest[p].u, rest[p].v};
+        for (const int unknown : blocks_[p].unknowns) {
+            for (std::size_t axis = 0; axis < point.size(); ++axis) {
+                Extent& extent = extents[unknown];
+                extent.low[axis] = std::min(extent.low[axis], point[axis]);
+                extent.high[axis] = std::max(extent.high[axis], point[axis]);
             }
         }
     }
-    system.matrix.setFromTriplets(entries.begin(), entries.end());
-    return system;
+    return Elimination(assemble().matrix, extents);
+}
+
+double NormalBlocks::work_per_place() const
+{
+    // What surrounds the products costs as much as this many columns of them: measured with springs
+    // and triangles, in either form.
+    constexpr double kBeside = 100;
+    double sum = 0;
+    for (const Block& block : blocks_) {
+        const auto size = double(block.unknowns.size());
+        sum += 3 * size * (size + kBeside);
+    }
+    return sum;
 }
 
 double NormalBlocks::residual(const Eigen::VectorXd& parameters) const

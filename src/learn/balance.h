@@ -96,6 +96,10 @@ class NormalBlocks {
                   const std::vector<int>& group_of_place, int groups, int threads) const;
 
     std::size_t unknown_count() const { return unknown_count_; }
+    // How to eliminate the unknowns of assemble(), with the rest positions of the particles.
+    Elimination elimination(const std::vector<SheetPoint>& rest) const;
+    // About what it takes to add one place, or to have its score. [multiplications]
+    double work_per_place() const;
 
   private:
     // An element of a particle, how its vectors act here, and the rows of its parameters in the

@@ -1,10 +1,11 @@
 #include "learn/bounded_system.h"
 
-#include <Eigen/SparseCholesky>
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
-#include "learn/selected_inverse.h"
+#include "learn/interior_point.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -13,14 +14,13 @@ namespace {
 
 using Eigen::VectorXd;
 using Matrix = Eigen::SparseMatrix<double>;
-using Factor = Eigen::SimplicialLDLT<Matrix>;  // ordered by approximate minimum degree
 
 // All of these are for systems with a unit diagonal. A pivot is one less the sum of some hundred
 // updates; what is left below this is their rounding.
 constexpr double kSmallestPivot = 1e-13;
 constexpr double kResidual = 1e-12;  // of conjugate gradients, relative to the right side
+constexpr double kUsualRounds = 25;  // of an interior point
 constexpr int kPatience = 3;         // rounds of many exchanges without fewer on the wrong side
-constexpr int kMaxSolves = 500;      // some ten are usual
 
 // S = C H C with a diagonal C, such that S has a unit diagonal: the units of the unknowns, which
 // lie powers of ten apart, then change nothing.
@@ -67,14 +67,16 @@ void check_right_side(const BoundedSystem& system)
 void check_symmetry(const Matrix& scaled)
 {
     constexpr double kRounding = 1e-9;  // far above that of sums, far below what an entry is for
-    const Matrix difference = scaled - Matrix(scaled.transpose());
-    for (int column = 0; column < difference.outerSize(); ++column) {
-        for (Matrix::InnerIterator entry(difference, column); entry; ++entry) {
-            if (std::abs(entry.value()) <= kRounding) continue;
+    const Matrix other = scaled.transpose();
+    for (int column = 0; column < scaled.outerSize(); ++column) {
+        Matrix::InnerIterator one(scaled, column), two(other, column);
+        for (; one || two; one ? ++one : one, two ? ++two : two) {
+            const bool same = one && two && one.row() == two.row();
+            if (same && std::abs(one.value() - two.value()) <= kRounding) continue;
             throw Error(
                 "bounded system: entries ({0}, {1}) and ({1}, {0}) differ; needed a "
                 "symmetric matrix; store both triangles",
-                entry.row(), column);
+                one ? one.row() : two.row(), column);
         }
     }
 }
@@ -102,33 +104,10 @@ Scaled unit_diagonal(const Matrix& matrix)
     return scaled;
 }
 
-// After the pattern was analysed. A stationary point of an indefinite system is no minimum, and
-// variances of one mean nothing.
-void factorize(Factor& factor, const Matrix& scaled)
-{
-    factor.factorize(scaled);
-    // Eigen goes on after a negative pivot and stops at one of zero; what follows it is not set.
-    for (Eigen::Index i = 0; i < scaled.rows(); ++i) {
-        const double pivot = factor.vectorD()[i];
-        if (pivot > kSmallestPivot) continue;
-        throw Failure(
-            "bounded system: pivot {:.2g} of a unit diagonal at unknown {}; needed above "
-            "{:g}, that is a positive definite matrix; raise the prior",
-            pivot, factor.permutationPinv().indices()[i], kSmallestPivot);
-    }
-}
-
-// A factor of the whole matrix.
-void factorize_all(Factor& factor, const Matrix& scaled)
-{
-    factor.analyzePattern(scaled);
-    factorize(factor, scaled);
-}
-
 // Hestenes and Stiefel 1952, on the unknowns where `free` is one, from x. The unit diagonal is the
 // preconditioning.
 VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const VectorXd& free,
-                             VectorXd x)
+                             VectorXd x, Work& work)
 {
     const double enough = kResidual * right.lpNorm<Eigen::Infinity>();
     const Eigen::Index limit = 1000 + 10 * right.size();  // n without rounding
@@ -137,6 +116,7 @@ VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const 
     for (Eigen::Index step = 0; step < limit; ++step) {
         if (residual.lpNorm<Eigen::Infinity>() <= enough) return x;
         image = free.cwiseProduct(scaled * direction);
+        work.add(double(scaled.nonZeros()));
         const double curvature = direction.dot(image), square = residual.squaredNorm();
         if (!(curvature > kSmallestPivot * direction.squaredNorm())) {
             throw Failure(
@@ -158,9 +138,12 @@ VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const 
 // Solves for the free unknowns while the held ones are zero.
 class FreeSolver {
   public:
-    FreeSolver(const Matrix& scaled, LinearSolver solver) : scaled_(scaled), solver_(solver)
+    FreeSolver(const Matrix& scaled, LinearSolver solver, const SolveAids& aids, Work& work)
+        : scaled_(scaled), solver_(solver), work_(work)
     {
-        if (solver == LinearSolver::direct) factor_.analyzePattern(scaled);
+        if (solver == LinearSolver::iterative) return;
+        if (!aids.elimination) own_elimination_.emplace(scaled);
+        factor_.emplace(aids.elimination ? *aids.elimination : *own_elimination_, aids.threads);
     }
 
     VectorXd solve(const VectorXd& right, const std::vector<bool>& held, const VectorXd& guess)
@@ -168,49 +151,54 @@ class FreeSolver {
         VectorXd free(right.size());
         for (Eigen::Index i = 0; i < free.size(); ++i) free[i] = held[std::size_t(i)] ? 0 : 1;
         if (solver_ == LinearSolver::iterative) {
-            return conjugate_gradients(scaled_, right, free, guess);
+            return conjugate_gradients(scaled_, right, free, guess, work_);
         }
-        factorize(factor_, decoupled(free));
-        return factor_.solve(free.cwiseProduct(right));
+        factor_->factorize(scaled_, held, kSmallestPivot, work_);
+        return factor_->solve(free.cwiseProduct(right), work_);
+    }
+
+    // Of the matrix with more on its diagonal, as long as nothing else is solved.
+    RightSideSolver with_added(const VectorXd& added)
+    {
+        Matrix matrix = scaled_;
+        for (Eigen::Index i = 0; i < added.size(); ++i) matrix.coeffRef(i, i) += added[i];
+        if (solver_ == LinearSolver::direct) {
+            factor_->factorize(matrix, {}, kSmallestPivot, work_);
+            return
+                [this](const VectorXd& right) -> VectorXd { return factor_->solve(right, work_); };
+        }
+        const auto scaled = std::make_shared<Scaled>(unit_diagonal(matrix));
+        return [this, scaled](const VectorXd& right) -> VectorXd {
+            const VectorXd ones = VectorXd::Ones(right.size());
+            return scaled->scale.cwiseProduct(conjugate_gradients(
+                scaled->matrix, scaled->scale.cwiseProduct(right), ones, 0 * ones, work_));
+        };
     }
 
   private:
-    // Held rows and columns become those of the identity: the pattern stays, and its analysis.
-    Matrix decoupled(const VectorXd& free) const
-    {
-        Matrix matrix = scaled_;
-        for (int column = 0; column < matrix.outerSize(); ++column) {
-            for (Matrix::InnerIterator entry(matrix, column); entry; ++entry) {
-                if (entry.row() != column) entry.valueRef() *= free[entry.row()] * free[column];
-            }
-        }
-        return matrix;
-    }
-
     const Matrix& scaled_;
     LinearSolver solver_;
-    Factor factor_;
+    Work& work_;
+    std::optional<Elimination> own_elimination_;
+    std::optional<SparseCholesky> factor_;
 };
 
 // Block principal pivoting (Portugal, Júdice and Vicente 1994): all that are on the wrong side
-// change it at once. When that has not made them fewer for some rounds, only the one of the largest
-// index does, which alone would come to an end as well (Murty 1974), until they are fewer.
+// change it at once. Returns false when that has not made them fewer for some rounds.
 class Exchange {
   public:
     explicit Exchange(std::size_t count) : fewest_(count + 1) {}
 
-    void operator()(const std::vector<std::size_t>& wrong, std::vector<bool>& held)
+    bool operator()(const std::vector<std::size_t>& wrong, std::vector<bool>& held)
     {
         if (wrong.size() < fewest_) {
             fewest_ = wrong.size();
             patience_ = kPatience;
-        } else if (patience_ > 0) {
-            --patience_;
-        } else {
-            held[wrong.back()] = !held[wrong.back()];
-            return;
+        } else if (patience_-- == 0) {
+            return false;
         }
         for (const std::size_t i : wrong) held[i] = !held[i];
+        return true;
     }
 
   private:
@@ -237,58 +225,145 @@ std::vector<std::size_t> on_the_wrong_side(const Scaled& scaled, const VectorXd&
     return wrong;
 }
 
+// Finds what is at its bound. Exchanges come first, since a few of them usually suffice. Where they
+// go round in circles, an interior point says what is at its bound, and exchanges settle the rest.
+class BoundSearch {
+  public:
+    BoundSearch(const Scaled& scaled, const BoundedSystem& system, FreeSolver& solver, Work& work)
+        : scaled_(scaled),
+          bounded_(system.bounded),
+          right_(scaled.scale.cwiseProduct(system.right)),
+          solver_(solver),
+          work_(work),
+          x_(VectorXd::Zero(right_.size()))
+    {
+    }
+
+    // Fills in what is held, from a guess, and how many solves that took. Returns x.
+    VectorXd run(BoundedSolution& solution)
+    {
+        if (exchange_all(solution)) return x_;
+        work_.expect_more(kUsualRounds * of_solve_);
+        const InteriorPoint point =
+            interior_point(scaled_.matrix, right_, bounded_, x_, [&](const VectorXd& added) {
+                ++solution.solves;
+                return solver_.with_added(added);
+            });
+        if (!point.converged) {
+            throw Failure(
+                "bounded system: {} of {} unknowns on the wrong side of their bounds after {} "
+                "solves; needed none; raise the prior",
+                wrong_.size(), solution.held.size(), solution.solves);
+        }
+        hold_where_pushed(point, solution);
+        if (exchange_all(solution)) return x_;
+        // Rounding tosses some about. The point itself is good to its tolerance.
+        hold_where_pushed(point, solution);
+        x_ = point.x;
+        for (std::size_t i = 0; i < solution.held.size(); ++i) {
+            if (solution.held[i]) x_[static_cast<Eigen::Index>(i)] = 0;
+        }
+        return x_;
+    }
+
+  private:
+    void hold_where_pushed(const InteriorPoint& point, BoundedSolution& solution) const
+    {
+        for (std::size_t i = 0; i < solution.held.size(); ++i) {
+            const auto at = static_cast<Eigen::Index>(i);
+            const bool has_bound = bounded_.empty() || bounded_[i];
+            solution.held[i] = has_bound && point.force[at] > point.x[at];
+        }
+    }
+
+    // False when that goes round in circles.
+    bool exchange_all(BoundedSolution& solution)
+    {
+        Exchange exchange(solution.held.size());
+        do {
+            const double before = work_.done();
+            x_ = solver_.solve(right_, solution.held, x_);
+            ++solution.solves;
+            wrong_ = on_the_wrong_side(scaled_, right_, x_, solution.held, bounded_);
+            if (wrong_.empty()) return true;
+            of_solve_ = work_.done() - before;
+            work_.expect_more(of_solve_);
+        } while (exchange(wrong_, solution.held));
+        return false;
+    }
+
+    const Scaled& scaled_;
+    const std::vector<char>& bounded_;
+    VectorXd right_;
+    FreeSolver& solver_;
+    Work& work_;
+    VectorXd x_;
+    std::vector<std::size_t> wrong_;
+    double of_solve_ = 0;  // the work of the last one
+};
+
 }  // namespace
 
-BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver)
+BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver,
+                              const SolveAids& aids)
 {
     const Scaled scaled = unit_diagonal(system.matrix);
     check_right_side(system);
-    const VectorXd right = scaled.scale.cwiseProduct(system.right);
-    const auto count = static_cast<std::size_t>(right.size());
-    FreeSolver free_solver(scaled.matrix, solver);
-    Exchange exchange(count);
+    Work own;
+    Work& work = aids.work ? *aids.work : own;
+    FreeSolver free_solver(scaled.matrix, solver, aids, work);
     BoundedSolution solution;
-    solution.held.assign(count, false);
-    VectorXd x = VectorXd::Zero(right.size());
-    for (;;) {
-        x = free_solver.solve(right, solution.held, x);
-        ++solution.solves;
-        const auto wrong = on_the_wrong_side(scaled, right, x, solution.held, system.bounded);
-        if (wrong.empty()) break;
-        if (solution.solves == kMaxSolves) {
-            throw Failure(
-                "bounded system: {} of {} unknowns on the wrong side of their bounds "
-                "after {} solves; needed none; raise the prior",
-                wrong.size(), count, solution.solves);
-        }
-        exchange(wrong, solution.held);
-    }
+    solution.held.assign(static_cast<std::size_t>(system.right.size()), false);
+    if (aids.held) solution.held = *aids.held;
+    const VectorXd x = BoundSearch(scaled, system, free_solver, work).run(solution);
     solution.value = scaled.scale.cwiseProduct(x);
     solution.multiplier = system.matrix * solution.value - system.right;
     for (const bool held : solution.held) solution.held_count += held;
     return solution;
 }
 
-VectorXd inverse_diagonal(const Matrix& matrix)
+struct FactoredSystem::Parts {
+    Parts(const Matrix& matrix, const SolveAids& aids)
+        : scaled(unit_diagonal(matrix)), work(aids.work ? *aids.work : own_work)
+    {
+        if (!aids.elimination) own_elimination.emplace(scaled.matrix);
+        factor.emplace(aids.elimination ? *aids.elimination : *own_elimination, aids.threads);
+        factor->factorize(scaled.matrix, {}, kSmallestPivot, work);
+    }
+
+    Scaled scaled;
+    Work own_work;
+    Work& work;
+    std::optional<Elimination> own_elimination;
+    std::optional<SparseCholesky> factor;
+};
+
+FactoredSystem::FactoredSystem(const Matrix& matrix, const SolveAids& aids)
+    : parts_(std::make_unique<Parts>(matrix, aids))
 {
-    const Scaled scaled = unit_diagonal(matrix);
-    Factor factor;
-    factorize_all(factor, scaled.matrix);
-    const VectorXd ordered =
-        selected_inverse_diagonal(factor.matrixL().nestedExpression(), factor.vectorD());
-    VectorXd inverse = (factor.permutationPinv() * ordered).cwiseProduct(scaled.scale.cwiseAbs2());
+}
+
+FactoredSystem::~FactoredSystem() = default;
+
+Eigen::MatrixXd FactoredSystem::solve(const Eigen::MatrixXd& right) const
+{
+    const auto scale = parts_->scaled.scale.asDiagonal();
+    return scale * parts_->factor->solve(scale * right, parts_->work);
+}
+
+VectorXd FactoredSystem::inverse_diagonal() const
+{
+    VectorXd inverse = parts_->factor->inverse_diagonal(parts_->work)
+                           .cwiseProduct(parts_->scaled.scale.cwiseAbs2());
     for (double& entry : inverse) {
         if (!(entry > 0)) entry = std::numeric_limits<double>::infinity();
     }
     return inverse;
 }
 
-double log_determinant(const Matrix& matrix)
+double FactoredSystem::log_determinant() const
 {
-    const Scaled scaled = unit_diagonal(matrix);
-    Factor factor;
-    factorize_all(factor, scaled.matrix);
-    return factor.vectorD().array().log().sum() - 2 * scaled.scale.array().log().sum();
+    return parts_->factor->log_determinant() - 2 * parts_->scaled.scale.array().log().sum();
 }
 
 }  // namespace springtime

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <Eigen/SparseCore>
+#include <memory>
 #include <vector>
+
+#include "learn/sparse_cholesky.h"
+#include "learn/work.h"
 
 namespace springtime {
 
@@ -15,7 +19,7 @@ struct BoundedSystem {
 };
 
 enum class LinearSolver {
-    direct,    // sparse LDL^T
+    direct,    // sparse L L^T
     iterative  // conjugate gradients, preconditioned by the diagonal
 };
 
@@ -28,16 +32,34 @@ struct BoundedSolution {
     int solves = 0;  // of unbounded systems
 };
 
+// What makes a solution faster, or lets it be watched.
+struct SolveAids {
+    const Elimination* elimination = nullptr;  // of the pattern of H
+    const std::vector<bool>* held = nullptr;   // a guess of what is at its bound
+    int threads = 1;
+    Work* work = nullptr;
+};
+
 // Throws Failure when H is not positive definite or the bounds do not settle. This and those below
-// throw Error when sizes disagree, a number is not finite or H is not symmetric.
-BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver);
+// throw Error when sizes disagree, a number is not finite or H is not symmetric, and Cancelled when
+// the listener of the work says so.
+BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver,
+                              const SolveAids& aids = {});
 
-// Diagonal of the inverse of H, by selected inversion: only entries where the factor has any are
-// ever computed. Where rounding leaves nothing of an entry, or less, it is infinite. Throws Failure
-// unless H is positive definite.
-Eigen::VectorXd inverse_diagonal(const Eigen::SparseMatrix<double>& matrix);
+// A factor of H. Throws Failure unless H is positive definite.
+class FactoredSystem {
+  public:
+    explicit FactoredSystem(const Eigen::SparseMatrix<double>& matrix, const SolveAids& aids = {});
+    ~FactoredSystem();
 
-// Logarithm of the determinant of H. Throws Failure unless H is positive definite.
-double log_determinant(const Eigen::SparseMatrix<double>& matrix);
+    Eigen::MatrixXd solve(const Eigen::MatrixXd& right) const;  // for every column
+    // Diagonal of the inverse. Where rounding leaves nothing of an entry, or less, it is infinite.
+    Eigen::VectorXd inverse_diagonal() const;
+    double log_determinant() const;
+
+  private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace springtime

@@ -75,7 +75,10 @@ std::vector<Experiment> candidates(const Cloth& cloth)
 class Scales {
   public:
     Scales(const Cloth& cloth, const DesignOptions& options)
-        : cloth_(cloth), options_(options), unknowns_(cloth)
+        : cloth_(cloth),
+          options_(options),
+          unknowns_(cloth),
+          elimination_(NormalBlocks(cloth).elimination(cloth.rest))
     {
         const ParameterValues errors = known_errors(cloth);
         const ParameterValues sizes = parameter_sizes(cloth);
@@ -106,6 +109,7 @@ class Scales {
     const Cloth& cloth_;
     const DesignOptions& options_;
     Unknowns unknowns_;
+    Elimination elimination_;
     Eigen::VectorXd error_;  // known so far, by unknown of the balance
     GenerateOptions run_;
 };
@@ -170,8 +174,11 @@ bool Scales::weigh(Experiment& experiment) const
     matrix = error_.asDiagonal() * matrix * error_.asDiagonal();
     matrix *= frame_interval / (noise * noise);
     for (Eigen::Index i = 0; i < error_.size(); ++i) matrix.coeffRef(i, i) += 1;
-    experiment.gain = log_determinant(matrix) / 2;
-    const Eigen::VectorXd after = error_.cwiseProduct(inverse_diagonal(matrix).cwiseSqrt());
+    SolveAids aids;
+    aids.elimination = &elimination_;
+    const FactoredSystem factored(matrix, aids);
+    experiment.gain = factored.log_determinant() / 2;
+    const Eigen::VectorXd after = error_.cwiseProduct(factored.inverse_diagonal().cwiseSqrt());
     experiment.stiffness_error = median_error(after, ParameterRole::stiffness);
     experiment.damping_error = median_error(after, ParameterRole::damping);
     return true;

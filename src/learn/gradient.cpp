@@ -19,13 +19,15 @@ std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& envi
 }
 
 BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
-                             int threads, const Substeps& substeps, bool zeros_stay)
+                             int threads, const Substeps& substeps, bool zeros_stay,
+                             std::function<void()> heartbeat)
     : surrogate_(surrogate),
       options_(options),
       stride_(stride),
       threads_(thread_count(threads)),
       substeps_(substeps),
-      zeros_stay_(zeros_stay)
+      zeros_stay_(zeros_stay),
+      heartbeat_(std::move(heartbeat))
 {
     backend_ = make_clip_gradient(surrogate, options, stride);
     if (substeps.count && !backend_) make_tapes(*substeps.count);
@@ -40,6 +42,7 @@ void BatchGradient::make_tapes(int substeps)
     options.dt /= substeps;
     TapeOptions tape;
     tape.zeros_stay = zeros_stay_;
+    tape.heartbeat = heartbeat_;
     fast_.clear();
     reference_.clear();
     for (int t = 0; t < threads_; ++t) {

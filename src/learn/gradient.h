@@ -24,9 +24,10 @@ inline constexpr double kShortestStep = 1e-5;
 // does not depend on the number of threads.
 class BatchGradient {
   public:
-    // With `zeros_stay`, gradients by parameters that are zero may be left out.
+    // As TapeOptions has them: `zeros_stay` and `heartbeat`.
     BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride, int threads,
-                  const Substeps& substeps = {1}, bool zeros_stay = false);
+                  const Substeps& substeps = {1}, bool zeros_stay = false,
+                  std::function<void()> heartbeat = {});
     ~BatchGradient();
     BatchGradient(BatchGradient&&) noexcept = default;
 
@@ -75,6 +76,7 @@ class BatchGradient {
     int stride_, threads_;
     Substeps substeps_;
     bool zeros_stay_;
+    std::function<void()> heartbeat_;
     std::unique_ptr<ClipGradient> backend_;                 // null: tapes
     int taped_substeps_ = 0;                                // of the tapes; 0 before there are any
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread

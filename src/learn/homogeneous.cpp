@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "learn/descent.h"
+#include "learn/heartbeat.h"
 #include "learn/training_set.h"
 #include "springtime/error.h"
 #include "springtime/learn.h"
@@ -143,8 +144,9 @@ Cloth fit_homogeneous(const TrainingSet& set, const DescentOptions& descent,
 
 Cloth fit_homogeneous(const Motion& motion, const TrainOptions& options, const Progress& progress)
 {
-    return fit_homogeneous(TrainingSet(motion, options),
-                           homogeneous_descent(motion.header, options.seed), progress);
+    const Heartbeat heartbeat(progress);
+    return fit_homogeneous(TrainingSet(motion, options, heartbeat),
+                           homogeneous_descent(motion.header, options.seed), heartbeat.progress());
 }
 
 }  // namespace springtime

@@ -1,6 +1,5 @@
 #include "springtime/identify.h"
 
-#include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -13,8 +12,8 @@
 #include "learn/balance_reader.h"
 #include "learn/noisy_mesh.h"
 #include "learn/prior_solver.h"
-#include "learn/stage.h"
 #include "learn/unknowns.h"
+#include "learn/work.h"
 #include "springtime/error.h"
 #include "springtime/learn.h"
 
@@ -51,9 +50,14 @@ constexpr double kExplained = 1e-8;
 // particles, with one rollout of 4 s to learn from, intervals of 95 % hold 87 % of the stiffnesses
 // with 4 stretches and 78 % with 8; with 7 rollouts of 3 s it is 94 % uncut and 92 % cut in two.
 constexpr std::size_t kFewestStretches = 4;
-constexpr int kStretchGroups = 64;
+constexpr std::size_t kMostStretchGroups = 64;
 // However much of what is known of a parameter comes from one group, this share is from others.
 constexpr double kLeastShareOfOthers = 0.05;
+
+constexpr const char* kStage = "solve";
+// For what is expected of the work: priors that are tried, and what standard errors take,
+// in factorisations: one, and the selected inverse, which takes twice as much.
+constexpr double kUsualPriors = 4, kWorkOfErrors = 3;
 
 using Folds = std::array<NormalBlocks, 2>;
 
@@ -88,22 +92,12 @@ struct Choice {
     std::optional<Folds> folds;
 };
 
-double cross_score(PriorSolver& solver, const Folds& folds, const Folds& judge,
-                   const PriorWeights& weights, bool center, int threads)
-{
-    std::array<std::optional<PriorSolver::Solved>, 2> solved;
-    parallel_for(2, threads, [&](int half) { solved[half] = solver.solve(folds[half], weights); });
-    if (!solved[0] || !solved[1]) return kInfinity;
-    if (center) solver.center_on(*solved[0], *solved[1]);
-    return judge[1].residual(solved[0]->solution.value) +
-           judge[0].residual(solved[1]->solution.value);
-}
-
 class Identifier {
   public:
     Identifier(const Motion& motion, const IdentifyOptions& options, const Progress& progress)
         : options_(options),
-          stage_(progress, "solve"),
+          progress_(progress),
+          work_(progress, kStage),
           reader_(motion, options),
           unknowns_(reader_.cloth(), options.regions),
           solver_(reader_.cloth(), options.regions, options.iterative)
@@ -114,9 +108,9 @@ class Identifier {
 
   private:
     std::vector<Scheme> weak_schemes(Instruments instruments, double noise) const;
-    // Of the progress, this takes what lies between two shares.
-    Folds accumulate(const Scheme& scheme, double from, double to) const;
-    double score(const Folds& folds, const Folds& judge, const PriorWeights& weights);
+    Folds accumulate(const Scheme& scheme);
+    double cross_score(const Folds& folds, const PriorWeights& weights);
+    double score(const Folds& folds, const PriorWeights& weights);
     bool try_scheme(const Scheme& scheme);
     // With fewer equations than parameters the prior alone would speak.
     long least_rows() const { return long(unknowns_.size()); }
@@ -128,22 +122,63 @@ class Identifier {
     bool is_mesh() const { return reader_.cloth().triangles.triangle_count() > 0; }
     const Choice& choose(const std::vector<Scheme>& schemes);
     void answer(const Scheme& scheme, const NormalBlocks& blocks, const PriorWeights& weights,
-                Identification& result) const;
+                Identification& result);
+    // Of the work: so many schemes, so many scores and the answer are still to come.
+    void expect(const Scheme& scheme, double schemes, double scores);
+    double work_of_rows(const Scheme& scheme) const;
     NormalBlocks::Scores scores(const Scheme& scheme, const NormalBlocks& blocks,
-                                const Eigen::VectorXd& solution) const;
+                                const Eigen::VectorXd& solution);
     void add_errors(const Scheme& scheme, const NormalBlocks& blocks, const PriorWeights& weights,
-                    const Eigen::VectorXd& solution, Identification& result) const;
+                    const Eigen::VectorXd& solution, Identification& result);
 
     const IdentifyOptions& options_;
-    Stage stage_;
+    const Progress& progress_;
+    Work work_;
     BalanceReader reader_;
     Unknowns unknowns_;
     PriorSolver solver_;
     bool centered_ = false;  // the prior
     std::optional<Folds> judge_;
     Choice best_;
-    int tried_ = 0;  // schemes
+    // What was at its bound in the last solutions of both halves: few unknowns change sides when
+    // the window or the prior does.
+    std::array<std::vector<bool>, 2> held_;
+    double solves_ = 2;  // of unbounded systems, in the last solution
 };
+
+double Identifier::work_of_rows(const Scheme& scheme) const
+{
+    double places = 0;
+    for (std::size_t r = 0; r < reader_.rollouts().size(); ++r) {
+        for (const Piece& piece : reader_.pieces(scheme, r)) places += double(piece.place_count());
+    }
+    const double looks = scheme.instruments == Instruments::none ? 1 : 2;
+    return places * looks * NormalBlocks(reader_.cloth(), options_.regions).work_per_place();
+}
+
+void Identifier::expect(const Scheme& scheme, double schemes, double scores)
+{
+    const double rows = work_of_rows(scheme), factor = solver_.elimination().multiplications();
+    const double of_score = 2 * solves_ * factor, of_answer = (solves_ + kWorkOfErrors) * factor;
+    work_.expect(schemes * (rows + of_score) + scores * of_score + rows + of_answer);
+}
+
+// How well each half is predicted from the other, judged by the windows of the first scheme.
+double Identifier::cross_score(const Folds& folds, const PriorWeights& weights)
+{
+    std::array<std::optional<PriorSolver::Solved>, 2> solved;
+    const int threads = reader_.threads();
+    parallel_for(2, threads, [&](int half) {
+        solved[half] =
+            solver_.solve(folds[half], weights, held_[half], std::max(1, threads / 2), work_);
+    });
+    if (!solved[0] || !solved[1]) return kInfinity;
+    solves_ = 0.5 * (solved[0]->solution.solves + solved[1]->solution.solves);
+    for (int half = 0; half < 2; ++half) held_[half] = solved[half]->solution.held;
+    if (!centered_) solver_.center_on(*solved[0], *solved[1]);
+    return (*judge_)[1].residual(solved[0]->solution.value) +
+           (*judge_)[0].residual(solved[1]->solution.value);
+}
 
 std::vector<Scheme> Identifier::weak_schemes(Instruments instruments, double noise) const
 {
@@ -175,9 +210,11 @@ std::vector<Scheme> Identifier::weak_schemes(Instruments instruments, double noi
     return result;
 }
 
-Folds Identifier::accumulate(const Scheme& scheme, double from, double to) const
+Folds Identifier::accumulate(const Scheme& scheme)
 {
     const NormalBlocks none(reader_.cloth(), options_.regions);
+    const double looks = scheme.instruments == Instruments::none ? 1 : 2;
+    const double of_place = looks * none.work_per_place();
     Folds sums{none, none};
     const std::size_t rollouts = reader_.rollouts().size();
     for (std::size_t r = 0; r < rollouts; ++r) {
@@ -185,22 +222,18 @@ Folds Identifier::accumulate(const Scheme& scheme, double from, double to) const
             reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
                 sums[piece.fold].add(rows, reader_.threads());
             });
+            work_.add(of_place * double(piece.place_count()));
         }
-        stage_.report(from + (to - from) * double(r + 1) / double(rollouts));
     }
     return sums;
 }
 
-// How well each half is predicted from the other, judged by the windows of `judge`.
-double Identifier::score(const Folds& folds, const Folds& judge, const PriorWeights& weights)
+double Identifier::score(const Folds& folds, const PriorWeights& weights)
 {
-    const auto run = [&] {
-        return cross_score(solver_, folds, judge, weights, !centered_, reader_.threads());
-    };
-    const double value = run();
+    const double value = cross_score(folds, weights);
     if (centered_ || !std::isfinite(value)) return value;
     centered_ = true;  // all are judged with the same centre, where the prior can be felt at all
-    return weights == all_weights(kPriors[0]) ? value : run();
+    return weights == all_weights(kPriors[0]) ? value : cross_score(folds, weights);
 }
 
 // A stronger prior on one kind of parameter, as long as that predicts clearly better. Products of
@@ -211,7 +244,8 @@ void Identifier::strengthen(double PriorWeights::*kind)
         if (!(weight > best_.weights.*kind)) continue;
         PriorWeights stronger = best_.weights;
         stronger.*kind = weight;
-        const double value = score(*best_.folds, *judge_, stronger);
+        expect(best_.scheme, 0, 2);
+        const double value = score(*best_.folds, stronger);
         if (!(value < best_.score - kWorthABias * std::abs(best_.score))) break;
         best_.weights = stronger;
         best_.score = value;
@@ -230,7 +264,8 @@ void Identifier::weigh_neighbours()
     const auto better_with = [&](double PriorWeights::*kind, double weight) {
         PriorWeights other = best_.weights;
         other.*kind = weight;
-        const double value = score(*best_.folds, *judge_, other);
+        expect(best_.scheme, 0, 4);
+        const double value = score(*best_.folds, other);
         if (!(value < best_.score)) return false;
         best_.weights = other;
         best_.score = value;
@@ -253,28 +288,25 @@ void Identifier::weigh_neighbours()
 // halves judges all.
 bool Identifier::try_scheme(const Scheme& scheme)
 {
-    constexpr double kShare = 0.2;  // of the work; four are usual
-    const double from = std::min(kShare * tried_, 0.75);
-    ++tried_;
     Choice found{scheme, all_weights(kPriors[0]), kInfinity, {}};
     if (options_.prior) found.weights = all_weights(*options_.prior);
-    found.folds = accumulate(scheme, from, std::min(from + kShare, 0.8));
+    found.folds = accumulate(scheme);
     const bool has_rows =
         (*found.folds)[0].row_count() > 0 && (*found.folds)[1].row_count() > 0 &&
         (*found.folds)[0].row_count() + (*found.folds)[1].row_count() >= least_rows();
     if (has_rows && !judge_) judge_ = found.folds;
     if (has_rows && options_.prior) {
-        found.score = score(*found.folds, *judge_, found.weights);
+        found.score = score(*found.folds, found.weights);
     } else if (has_rows && is_mesh()) {
-        found.score = score(*found.folds, *judge_, found.weights);
+        found.score = score(*found.folds, found.weights);
         if (!explains(found.score)) {
             found.weights = kNoisyMesh;
-            found.score = score(*found.folds, *judge_, found.weights);
+            found.score = score(*found.folds, found.weights);
         }
     } else if (has_rows) {
         for (const double weight : kPriors) {  // the weakest that will do
             found.weights = all_weights(weight);
-            found.score = score(*found.folds, *judge_, found.weights);
+            found.score = score(*found.folds, found.weights);
             if (std::isfinite(found.score)) break;
         }
     }
@@ -287,16 +319,21 @@ bool Identifier::try_scheme(const Scheme& scheme)
 // which gaps leave more of; and if those are worse, to longer ones, which average more noise out.
 void Identifier::choose_window(const std::vector<Scheme>& schemes)
 {
+    // Of more than one, three are usual: the middle one, the next one, and one that is worse.
     const std::size_t middle = schemes.size() / 2;
+    const double priors = options_.prior || schemes.size() == 1 ? 0 : kUsualPriors;
+    expect(schemes[middle], schemes.size() > 1 ? 3 : 1, priors);
     try_scheme(schemes[middle]);
     const bool too_noisy = judge_ && !std::isfinite(best_.score);
     bool shorter = false;
     for (std::size_t i = middle; !too_noisy && i-- > 0;) {
+        expect(schemes[i], shorter ? 2 : 3, priors);
         const bool better = try_scheme(schemes[i]);
         shorter = shorter || better;
         if (!better && std::isfinite(best_.score)) break;
     }
     for (std::size_t i = middle + 1; !shorter && i < schemes.size(); ++i) {
+        expect(schemes[i], i == middle + 1 ? 2 : 1, priors);
         if (!try_scheme(schemes[i]) && std::isfinite(best_.score)) break;
     }
 }
@@ -305,7 +342,6 @@ const Choice& Identifier::choose(const std::vector<Scheme>& schemes)
 {
     judge_.reset();
     best_ = {};
-    tried_ = 0;
     choose_window(schemes);
     if (options_.prior || !std::isfinite(best_.score)) return best_;
     // Where next to nothing is left unexplained, no prior can help.
@@ -317,7 +353,7 @@ const Choice& Identifier::choose(const std::vector<Scheme>& schemes)
     if (best_.weights.stiffness > kPriors[0]) {  // damping may have been what needed it
         PriorWeights weaker = best_.weights;
         weaker.stiffness = kPriors[0];
-        const double value = score(*best_.folds, *judge_, weaker);
+        const double value = score(*best_.folds, weaker);
         if (value < best_.score) best_.weights = weaker;
         best_.score = std::min(value, best_.score);
     }
@@ -327,9 +363,13 @@ const Choice& Identifier::choose(const std::vector<Scheme>& schemes)
 }
 
 void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
-                        const PriorWeights& weights, Identification& result) const
+                        const PriorWeights& weights, Identification& result)
 {
-    const std::optional<PriorSolver::Solved> solved = solver_.solve(blocks, weights);
+    expect(scheme, 0, 0);
+    std::vector<bool> held = held_[0];
+    for (std::size_t i = 0; i < held.size(); ++i) held[i] = held[i] && held_[1][i];
+    const std::optional<PriorSolver::Solved> solved =
+        solver_.solve(blocks, weights, held, reader_.threads(), work_);
     if (!solved) {
         throw Failure(
             "identify: the motion does not determine the parameters even with a prior of {} for "
@@ -353,28 +393,31 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
             result.held_count[k] += solution.held[unknown];
         }
     }
-    stage_.report(0.9);
     add_errors(scheme, blocks, weights, solution.value, result);
 }
 
 // The scores of all groups of stretches at the solution.
 NormalBlocks::Scores Identifier::scores(const Scheme& scheme, const NormalBlocks& blocks,
-                                        const Eigen::VectorXd& solution) const
+                                        const Eigen::VectorXd& solution)
 {
     const std::size_t rollouts = reader_.rollouts().size();
     const std::size_t cuts = (kFewestStretches + rollouts - 1) / rollouts;
-    NormalBlocks::Scores sum(blocks.unknown_count(), kStretchGroups);
+    const int groups = static_cast<int>(std::min(kMostStretchGroups, rollouts * cuts));
+    const double looks = scheme.instruments == Instruments::none ? 1 : 2;
+    const double of_place = looks * blocks.work_per_place();
+    NormalBlocks::Scores sum(blocks.unknown_count(), groups);
     for (std::size_t r = 0; r < rollouts; ++r) {
         const std::size_t frames = reader_.frame_count(reader_.rollouts()[r]);
         for (const Piece& piece : reader_.pieces(scheme, r)) {
             std::vector<int> group;
             for (std::size_t i = 0; i < piece.place_count(); ++i) {
                 const std::size_t stretch = r * cuts + piece.frame_of(i) * cuts / frames;
-                group.push_back(static_cast<int>(stretch % kStretchGroups));
+                group.push_back(static_cast<int>(stretch % std::size_t(groups)));
             }
             reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
-                sum.add(blocks.scores(rows, solution, group, kStretchGroups, reader_.threads()));
+                sum.add(blocks.scores(rows, solution, group, groups, reader_.threads()));
             });
+            work_.add(of_place * double(piece.place_count()));
         }
     }
     return sum;
@@ -387,7 +430,7 @@ NormalBlocks::Scores Identifier::scores(const Scheme& scheme, const NormalBlocks
 // McCaffrey 2002 call CR2, by the diagonal).
 void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
                             const PriorWeights& weights, const Eigen::VectorXd& solution,
-                            Identification& result) const
+                            Identification& result)
 {
     std::vector<char> seen;
     const BoundedSystem system = solver_.system(blocks, weights, &seen);
@@ -396,21 +439,14 @@ void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
     result.equation_error = std::sqrt(sum.squares / double(std::max(result.equation_count, 1L)));
     result.unexplained = std::sqrt(sum.squares / std::max(blocks.squares(), 1e-300));
 
-    Eigen::VectorXd scatter = Eigen::VectorXd::Zero(solution.size()), inverse;
-    parallel_for(2, reader_.threads(), [&](int task) {
-        if (task == 0) {
-            inverse = inverse_diagonal(system.matrix);
-            return;
-        }
-        const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(system.matrix);
-        const Eigen::ArrayXd information = system.matrix.diagonal();
-        for (int g = 0; g < kStretchGroups; ++g) {
-            const Eigen::ArrayXd of_others =
-                (1 - sum.information.col(g).array() / information).max(kLeastShareOfOthers);
-            const Eigen::VectorXd score = sum.of_group.col(g).array() / of_others.sqrt();
-            scatter += factor.solve(score).cwiseAbs2();
-        }
-    });
+    const FactoredSystem factored(system.matrix,
+                                  {&solver_.elimination(), nullptr, reader_.threads(), &work_});
+    const Eigen::ArrayXd information = system.matrix.diagonal();
+    const Eigen::ArrayXXd of_others =
+        (1 - sum.information.array().colwise() / information).max(kLeastShareOfOthers);
+    const Eigen::VectorXd scatter =
+        factored.solve(sum.of_group.array() / of_others.sqrt()).rowwise().squaredNorm();
+    const Eigen::VectorXd inverse = factored.inverse_diagonal();
     StandardErrors errors;
     errors.parameters = parameters_of(reader_.cloth());
     for (std::size_t k = 0; k < errors.parameters.size(); ++k) {
@@ -500,6 +536,7 @@ Identification Identifier::run()
         }
         instruments = Instruments::none;  // too little motion for products of separate frames
     }
+    progress_.report({kStage, 1, 1, {}, {}});
     result.biased = result.noise.white && matters && result.instruments == Instruments::none;
     result.seconds = seconds_since(begin);
     return result;

@@ -116,12 +116,15 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights
 }
 
 std::optional<PriorSolver::Solved> PriorSolver::solve(const NormalBlocks& blocks,
-                                                      const PriorWeights& weights) const
+                                                      const PriorWeights& weights,
+                                                      const std::vector<bool>& held, int threads,
+                                                      Work& work) const
 {
     Solved solved;
     const BoundedSystem with_prior = system(blocks, weights, &solved.seen);
     try {
-        solved.solution = solve_bounded(with_prior, solver_);
+        solved.solution = solve_bounded(
+            with_prior, solver_, {&elimination_, held.empty() ? nullptr : &held, threads, &work});
     } catch (const Failure&) {
         return std::nullopt;
     }

@@ -20,6 +20,7 @@ class PriorSolver {
         : cloth_(cloth),
           unknowns_(cloth, regions),
           solver_(iterative ? LinearSolver::iterative : LinearSolver::direct),
+          elimination_(NormalBlocks(cloth, regions).elimination(cloth.rest)),
           center_(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size())))
     {
         find_neighbours();
@@ -33,7 +34,10 @@ class PriorSolver {
         BoundedSolution solution;
         std::vector<char> seen;
     };
-    std::optional<Solved> solve(const NormalBlocks& blocks, const PriorWeights& weights) const;
+    // `held` is a guess of what is at its bound.
+    std::optional<Solved> solve(const NormalBlocks& blocks, const PriorWeights& weights,
+                                const std::vector<bool>& held, int threads, Work& work) const;
+    const Elimination& elimination() const { return elimination_; }
     // On the medians of what is seen in either half.
     void center_on(const Solved& one, const Solved& other);
 
@@ -45,6 +49,7 @@ class PriorSolver {
     std::vector<std::array<std::size_t, 2>> neighbours_;  // pairs of unknowns
     std::vector<double> degree_;                          // mean number of neighbours, by parameter
     LinearSolver solver_;
+    Elimination elimination_;
     Eigen::VectorXd center_;
 };
 

@@ -20,7 +20,7 @@ void Recipe::open_store()
 
 const TrainingSet& Recipe::training_set()
 {
-    if (!set_) set_ = std::make_unique<TrainingSet>(motion_, train_);
+    if (!set_) set_ = std::make_unique<TrainingSet>(motion_, train_, heartbeat_);
     return *set_;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "learn/heartbeat.h"
 #include "learn/plan.h"
 #include "learn/rod_fit.h"
 #include "learn/steps.h"
@@ -21,7 +22,8 @@ class Recipe {
     Recipe(const Motion& given, const LearnOptions& options, const Progress& progress,
            LearnStore& store)
         : options_(options),
-          progress_(progress),
+          heartbeat_(progress),
+          progress_(heartbeat_.progress()),
           store_(store),
           given_(given),
           motion_(learning_motion(given)),
@@ -78,7 +80,8 @@ class Recipe {
     TrainHooks storing_hooks(std::optional<TrainState>& last, const Cloth& like);
 
     const LearnOptions& options_;
-    const Progress& progress_;
+    Heartbeat heartbeat_;
+    Progress progress_;
     LearnStore& store_;
     const Motion& given_;
     Motion motion_;

@@ -63,7 +63,7 @@ void Recipe::use_globals(const GlobalsFit& fit)
             error, as_stated_->error.mean, text);
         set_.reset();
         motion_ = stated_;
-        set_ = std::make_unique<TrainingSet>(motion_, train_);
+        set_ = std::make_unique<TrainingSet>(motion_, train_, heartbeat_);
         as_stated_.reset();
         as_fitted_.reset();
     }
@@ -117,7 +117,7 @@ void Recipe::choose_grid(const Grid& finer)
     };
     const auto attempt = [&](const Grid& grid) {
         use_grid(grid);
-        auto set = std::make_unique<TrainingSet>(motion_, train_);
+        auto set = std::make_unique<TrainingSet>(motion_, train_, heartbeat_);
         Cloth cloth = fit_homogeneous(*set, homogeneous_plan(), progress_);
         const double rmse = set->validation_error(cloth).mean;
         return Trial{grid, std::move(set), std::move(cloth), rmse};

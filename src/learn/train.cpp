@@ -8,6 +8,7 @@
 #include "core/random.h"
 #include "learn/adam.h"
 #include "learn/diagnosis.h"
+#include "learn/heartbeat.h"
 #include "learn/training_set.h"
 #include "springtime/error.h"
 
@@ -482,7 +483,9 @@ TrainResult train(const Motion& motion, const TrainOptions& options, const Train
                   const TrainHooks& hooks, const Progress& progress)
 {
     check_train(options, motion);
-    return train(TrainingSet(motion, options), options, resume, hooks, progress);
+    const Heartbeat heartbeat(progress);
+    return train(TrainingSet(motion, options, heartbeat), options, resume, hooks,
+                 heartbeat.progress());
 }
 
 }  // namespace springtime

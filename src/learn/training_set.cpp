@@ -17,7 +17,8 @@ Substeps substeps_of(const TrainOptions& options, const MotionHeader& header)
 
 }  // namespace
 
-TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices)
+TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices,
+                         std::function<void()> beat)
     : motion(source),
       options(choices),
       surrogate(surrogate_of(source.header, choices)),
@@ -27,7 +28,8 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices)
       map(surrogate, source.header),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
       reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate),
-      trajectories(source, resampler, surrogate)
+      trajectories(source, resampler, surrogate),
+      heartbeat(std::move(beat))
 {
     validation =
         whole_rollouts(split.validation, std::size_t(std::max(1, options.validation_rollouts)));
@@ -60,7 +62,8 @@ std::vector<Clip> TrainingSet::training_clips(double tail_seconds) const
 
 BatchGradient TrainingSet::gradient_of(const Cloth& cloth, bool zeros_stay) const
 {
-    return BatchGradient(cloth, step, motion.header.stride, options.threads, substeps, zeros_stay);
+    return BatchGradient(cloth, step, motion.header.stride, options.threads, substeps, zeros_stay,
+                         heartbeat);
 }
 
 ValidationError TrainingSet::validation_error(BatchGradient& gradient,

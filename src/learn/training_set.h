@@ -13,7 +13,9 @@ namespace springtime {
 // What is learned from: the motion seen through the surrogate's particles, and how it is shared
 // out. The motion must outlive it.
 struct TrainingSet {
-    TrainingSet(const Motion& motion, const TrainOptions& options);
+    // All that runs clips calls the heartbeat now and then.
+    TrainingSet(const Motion& motion, const TrainOptions& options,
+                std::function<void()> heartbeat = {});
     TrainingSet(const TrainingSet&) = delete;  // the reader points into it
     TrainingSet& operator=(const TrainingSet&) = delete;
 
@@ -47,6 +49,7 @@ struct TrainingSet {
     ClipReader reader;  // for published losses
     TrajectoryReader trajectories;
     std::vector<Trajectory> validation;  // whole rollouts
+    std::function<void()> heartbeat;
 };
 
 // The cloth that options ask for, not yet learned.

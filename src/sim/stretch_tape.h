@@ -100,6 +100,7 @@ class StretchTape : public Tape<Real> {
             SPRINGTIME_ASSERT(present_ > 0);
             if (present_ == first_) run_again(first_ - stretch_);
             --present_;
+            beat();
             step_adjoint(now(), now() + numbers_, now() + 3 * numbers_);
         }
     }
@@ -140,8 +141,15 @@ class StretchTape : public Tape<Real> {
         }
     }
 
+    void beat()
+    {
+        constexpr int kEvery = 16;  // steps of microseconds to milliseconds
+        if (++beats_ % kEvery == 0 && options_.heartbeat) options_.heartbeat();
+    }
+
     void run_step()
     {
+        beat();
         const Real* from = slot(present_ - first_);
         Real* to = slot(present_ - first_ + 1);
         step(from, from + numbers_, to, to + numbers_);
@@ -175,6 +183,7 @@ class StretchTape : public Tape<Real> {
     int stretch_ = 1;
     int last_ = 0;  // step at which the last stretch begins
     int first_ = 0, present_ = 0, end_ = 0;
+    unsigned beats_ = 0;
 };
 
 }  // namespace springtime

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -52,6 +53,8 @@ struct TapeOptions {
     std::size_t memory = std::size_t(256) << 20;  // [bytes]; more than this is run twice
     // The gradient by parameters that are zero may be left out: they are not learned.
     bool zeros_stay = false;
+    // Called every few steps by the thread that runs the tape. What it throws ends the run.
+    std::function<void()> heartbeat{};
 };
 
 // Implemented by backends/registry.cpp.
