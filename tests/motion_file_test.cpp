@@ -643,9 +643,10 @@ TEST_F(MotionFile, NamesWrongAttributes)
                                 "\"m, kg, s, N\"");
     write_sample(path);
     Edit(path).integer("mass", -1);
-    EXPECT_EQ(open_error(), name +
-                                ": sheet_length 2 m, sheet_width 1 m, mass -1 kg; all must be "
-                                "positive");
+    EXPECT_EQ(open_error(),
+              name +
+                  ": sheet_length 2 m, sheet_width 1 m, mass -1 kg; 0.0001 to 10000 m "
+                  "and 1e-09 to 10000000 kg are needed");
 }
 
 TEST_F(MotionFile, OptionalAttributesMayBeAbsent)
