@@ -12,6 +12,7 @@
 #include "learn/balance_reader.h"
 #include "learn/noisy_mesh.h"
 #include "learn/prior_solver.h"
+#include "learn/stage.h"
 #include "learn/unknowns.h"
 #include "learn/work.h"
 #include "springtime/error.h"
@@ -98,6 +99,7 @@ class Identifier {
         : options_(options),
           progress_(progress),
           work_(progress, kStage),
+          stage_(progress, kStage),
           reader_(motion, options),
           unknowns_(reader_.cloth(), options.regions),
           solver_(reader_.cloth(), options.regions, options.iterative)
@@ -134,6 +136,7 @@ class Identifier {
     const IdentifyOptions& options_;
     const Progress& progress_;
     Work work_;
+    Stage stage_;  // for what does not count its work
     BalanceReader reader_;
     Unknowns unknowns_;
     PriorSolver solver_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/quantile.h"
@@ -31,7 +32,8 @@ constexpr double kSeam = 0.05;
 constexpr int kMostIterations = 30;
 constexpr double kTolerance = 3e-4;   // of the residual, in the norm of the preconditioner
 constexpr double kInvisible = 1e-10;  // of the usual information
-constexpr int kRounds = 3;            // of weighing by what was found
+constexpr double kWorkOfWeighing = 20, kUsualWork = 350;  // in products with the matrix
+constexpr int kRounds = 3;                                // of weighing by what was found
 
 Eigen::Index index_of(std::size_t unknown)
 {
@@ -123,7 +125,8 @@ Eigen::VectorXd NeighbourPull::multiply(const Eigen::VectorXd& x) const
 // Solves (H + prior) x = right by conjugate gradients, from x on; entries that are held stay.
 void solve_part(const DisplacementBalance& balance, const NeighbourPull& prior, const Part& part,
                 const Eigen::VectorXd& diagonal, const Eigen::VectorXd& right,
-                const std::vector<char>& held, int iterations, Eigen::VectorXd& x)
+                const std::vector<char>& held, int iterations, const std::function<void()>& worked,
+                Eigen::VectorXd& x)
 {
     const auto clear_held = [&](Eigen::VectorXd& vector) {
         for (std::size_t i = 0; i < held.size(); ++i) {
@@ -150,6 +153,7 @@ void solve_part(const DisplacementBalance& balance, const NeighbourPull& prior, 
         const double now = left.dot(next);
         direction = next + now / size * direction;
         size = now;
+        worked();
     }
 }
 
@@ -165,7 +169,7 @@ class NoisyMesh {
     }
 
     const DisplacementBalance& balance() const { return balance_; }
-    void weigh(const Cloth& cloth, double from, double to);
+    void weigh(const Cloth& cloth);
     // Starts from the homogeneous cloth.
     void begin(const Cloth& homogeneous);
     Eigen::VectorXd solved(const Part& part, int iterations) const;
@@ -181,6 +185,13 @@ class NoisyMesh {
     Cloth cloth_of(const Eigen::VectorXd& values) const;
     bool hold_negative(Eigen::VectorXd& values);
     PriorWeights weights(double pull) const;
+    // Work is counted in products with the matrix; what is expected is usual for one of each kind.
+    double done() const { return 0.1 + 0.9 * std::min(1.0, worked_ / kUsualWork); }
+    void count_work(double products) const
+    {
+        worked_ += products;
+        stage_.report(done());
+    }
     StandardErrors errors(double force) const;
 
     const IdentifyOptions& options_;
@@ -191,6 +202,7 @@ class NoisyMesh {
     PriorWeights chosen_;
     Eigen::VectorXd diagonal_, start_, found_;
     std::vector<char> held_;
+    mutable double worked_ = 0;
 };
 
 PriorWeights NoisyMesh::weights(double pull) const
@@ -225,9 +237,11 @@ Cloth NoisyMesh::cloth_of(const Eigen::VectorXd& values) const
     return cloth;
 }
 
-void NoisyMesh::weigh(const Cloth& cloth, double from, double to)
+void NoisyMesh::weigh(const Cloth& cloth)
 {
-    balance_.weigh(cloth, stage_.part(from, to));
+    const double from = done();
+    worked_ += kWorkOfWeighing;
+    balance_.weigh(cloth, stage_.part(from, done()));
     diagonal_ = balance_.diagonal();
     prior_.emplace(reader_.cloth(), balance_.unknowns(), diagonal_);
     prior_->set(chosen_, found_.size() > 0 ? &found_ : nullptr);
@@ -244,7 +258,9 @@ Eigen::VectorXd NoisyMesh::solved(const Part& part, int iterations) const
 {
     Eigen::VectorXd x = found_.size() > 0 ? found_ : start_;
     const Eigen::VectorXd diagonal = (part.fold ? 0.5 : 1.0) * diagonal_;
-    solve_part(balance_, *prior_, part, diagonal, balance_.right(part), held_, iterations, x);
+    solve_part(
+        balance_, *prior_, part, diagonal, balance_.right(part), held_, iterations,
+        [&] { count_work(part.fold ? 0.5 : 1); }, x);
     return x;
 }
 
@@ -252,7 +268,7 @@ Cloth NoisyMesh::turn(const Cloth& cloth)
 {
     constexpr double kLeast = 0.2;  // of what it was: noise can make damping negative
     begin(cloth);
-    weigh(cloth, 0.1, 0.5);
+    weigh(cloth);
     const Eigen::VectorXd next = solved({}, kMostIterations);
     return cloth_of(next.cwiseMax(kLeast * start_));
 }
@@ -281,7 +297,6 @@ void NoisyMesh::choose_prior()
         const double left = predicted(kIterations);
         if (left < least) best = chosen_;
         least = std::min(least, left);
-        stage_.report(0.15 + 0.2 * double(i + 1) / double(kPulls.size()));
     }
     chosen_ = best;
     prior_->set(chosen_, &seams);
@@ -306,12 +321,10 @@ bool NoisyMesh::hold_negative(Eigen::VectorXd& values)
 void NoisyMesh::refine()
 {
     for (int round = 0; round < kRounds; ++round) {
-        const double from = 0.35 + 0.15 * round;
-        if (round > 0) weigh(cloth_of(found_), from, from + 0.05);
+        if (round > 0) weigh(cloth_of(found_));
         found_ = solved({}, kMostIterations);
         if (hold_negative(found_)) found_ = solved({}, kMostIterations / 3);
         found_ = found_.cwiseMax(0);
-        stage_.report(from + 0.15);
     }
     const Eigen::VectorXd noisier = solved({true, {}}, kMostIterations);
     for (Eigen::Index i = 0; i < found_.size(); ++i) {
@@ -337,9 +350,10 @@ StandardErrors NoisyMesh::errors(double force) const
             right += (random.uniform() < 0.5 ? -1.0 : 1.0) * (scores.col(g) - mean);
         }
         Eigen::VectorXd change = Eigen::VectorXd::Zero(found_.size());
-        solve_part(balance_, *prior_, {}, diagonal_, right, {}, kIterations, change);
+        solve_part(
+            balance_, *prior_, {}, diagonal_, right, {}, kIterations, [&] { count_work(1); },
+            change);
         variance += 2 * change.cwiseAbs2() / kDraws;
-        stage_.report(0.9 + 0.1 * double(draw + 1) / kDraws);
     }
     const Unknowns& unknowns = balance_.unknowns();
     StandardErrors errors;
@@ -447,7 +461,7 @@ std::optional<Identification> identify_noisy_mesh(const BalanceReader& reader,
     const Stage rest = stage.part(0.05, 1);
     NoisyMesh mesh(reader, options, *scheme, kMostBytes, rest);
     mesh.begin(*start);
-    mesh.weigh(*start, 0.1, 0.15);
+    mesh.weigh(*start);
     mesh.choose_prior();
     mesh.refine();
     Identification found = mesh.result(*scheme);
@@ -468,7 +482,7 @@ std::optional<double> unexplained_displacements(const BalanceReader& reader,
     const Stage rest = stage.part(0.3, 1);
     NoisyMesh mesh(reader, options, *scheme, kFewBytes, rest);
     mesh.begin(*start);
-    mesh.weigh(*start, 0.1, 0.5);
+    mesh.weigh(*start);
     const double left = mesh.predicted(kIterations);
     return std::sqrt(left / mesh.balance().squares({}).displacements);
 }
