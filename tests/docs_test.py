@@ -194,7 +194,8 @@ class Documents(unittest.TestCase):
                                     f"{name}:{start}: is in no file of examples/")
 
     def test_flags_exist(self):
-        known = {"--help", "--help-all", "--version"}
+        page = self.help_of("--help")
+        known = {"--help", "--help-all", "--version", *re.findall(r"--[a-z][a-z-]*", page)}
         verbs = re.findall(r"^  ([a-z]+) ", self.help_of("--help"), flags=re.M)
         for verb in verbs:
             pages = self.help_of(verb, "--help") + self.help_of(verb, "--help-all")

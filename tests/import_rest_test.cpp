@@ -323,9 +323,10 @@ TEST_F(ImportRest, MillimetresForMetresAreWarnedOf)
     options.length = 360;
     options.width = 240;
     const ImportReport report = run(options);
-    ASSERT_EQ(report.warnings.size(), 1u);
+    ASSERT_EQ(report.warnings.size(), 2u);
     expect_has(report.warnings[0], "360 x 240 m");
     expect_has(report.warnings[0], "kilograms");
+    expect_has(report.warnings[1], "kg/m^2");
 }
 
 }  // namespace
