@@ -33,6 +33,7 @@ struct FabricData {
     bool camera = false;  // positions at 60 frames a second
     double noise = 0;     // [m]
     bool finer = false;   // the source has a finer mesh; every second point is a landmark
+    int regions = 0;      // clusters of elements that share their parameters; none: each its own
 };
 
 const std::vector<FabricData>& fabric_data()
@@ -41,6 +42,8 @@ const std::vector<FabricData>& fabric_data()
         {"clean", "clean, velocities stored"},
         {"camera", "60 fps, positions only", true},
         {"camera-1mm", "60 fps, positions only, noise 1 mm", true, 1e-3},
+        {"camera-1mm-regions", "60 fps, positions only, noise 1 mm, 3 regions", true, 1e-3, false,
+         3},
         {"finer", "clean, every second point of a mesh twice as fine", false, 0, true}};
     return all;
 }
@@ -178,8 +181,9 @@ class FabricTrial {
         note(common_, "triangles, " + data.text);
         Motion seen = motion(data, scale_.few, common_.seed);
         if (data.finer) seen = coarser(seen);
-        const Learned learned =
-            learn(seen, fabric_options(scale_, common_), show_progress(common_.quiet));
+        LearnOptions options = fabric_options(scale_, common_);
+        if (data.regions > 0) options.region_count = data.regions;
+        const Learned learned = learn(seen, options, show_progress(common_.quiet));
         const Motion unseen = data.finer ? coarser(motion({"unseen-finer", "", false, 0, true},
                                                           scale_.test, common_.seed + 2000003))
                                          : test;

@@ -17,6 +17,7 @@ from cli_fabric import Fabric
 from cli_kinds import long_run
 from cli_learning import Learning
 from cli_own_data import OwnData
+from cli_solver import Solver
 
 PROGRAM = sys.argv[1]
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples/obstacles"
@@ -40,7 +41,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Exporting, Fabric, Learning, OwnData, unittest.TestCase):
+class CommandLine(Exporting, Fabric, Learning, OwnData, Solver, unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)

@@ -10,6 +10,7 @@
 #include "identifying.h"
 #include "learn/balance.h"
 #include "learn/balance_rows.h"
+#include "learn/displacement_balance.h"
 #include "learn/mesh_surrogate.h"
 #include "springtime/learn.h"
 
@@ -160,22 +161,83 @@ TEST(IdentifyTriangles, IntervalsHoldTheTruth)
     }
 }
 
-// Noise takes stiffness away, because forces of a stretched sheet nearly cancel. Taking off what as
-// much noise again changes mends that.
-TEST(IdentifyTriangles, TakesOffWhatNoiseChanges)
+// Noise takes stiffness away, because forces of a stretched sheet nearly cancel. Displacements, and
+// what as much noise again takes away, mend that.
+TEST(IdentifyTriangles, FindsStiffnessBelowNoise)
 {
     const Sheet sheet{2.5, 2.5, 3.6};
-    const Cloth truth =
-        make_mesh_cloth(sheet, make_grid_mesh(sheet, {6, 6}, MeshCut::diagonal), {});
-    const Motion noisy = observed(falls(truth, 12, 3, 60), {.noise = 1e-3});
+    Cloth truth = make_mesh_cloth(sheet, make_grid_mesh(sheet, {6, 6}, MeshCut::diagonal), {});
+    for (std::size_t t = 0; t < truth.triangles.triangle_count() / 2; ++t) {
+        truth.triangles.shear_stiffness[t] *= 3;
+        truth.triangles.area_stiffness[t] *= 3;
+    }
+    const Motion noisy = observed(falls(truth, 8, 2, 60), {.noise = 1e-3});
     IdentifyOptions options = options_of(truth);
-    options.regions = one_region(truth);
     options.instruments = Instruments::none;
-    const double biased = identify(noisy, options).cloth.triangles.shear_stiffness[0] / 300;
-    options.instruments = Instruments::noise;
-    const double mended = identify(noisy, options).cloth.triangles.shear_stiffness[0] / 300;
-    EXPECT_LT(biased, 0.95);
-    EXPECT_LT(std::abs(mended - 1), 0.3 * std::abs(biased - 1));
+    const Identification biased = identify(noisy, options);
+    EXPECT_FALSE(biased.displacements);
+    options.instruments = Instruments::automatic;
+    const Identification mended = identify(noisy, options);
+    EXPECT_TRUE(mended.displacements);
+    for (const std::size_t stiffness : {0, 1, 3}) {
+        EXPECT_LT(relative_error(mended.cloth, truth, stiffness),
+                  0.5 * relative_error(biased.cloth, truth, stiffness))
+            << stiffness;
+    }
+    double inside = 0;
+    for (std::size_t t = 0; t < truth.triangles.triangle_count(); ++t) {
+        inside += std::abs(mended.cloth.triangles.shear_stiffness[t] -
+                           truth.triangles.shear_stiffness[t]) <=
+                  1.96 * mended.cloth.errors->parameters[0][t];
+    }
+    EXPECT_GE(inside / double(truth.triangles.triangle_count()), 0.8);
+    options.threads = 1;  // the same bits on any number of threads
+    EXPECT_EQ(identify(noisy, options).cloth.triangles.shear_stiffness,
+              mended.cloth.triangles.shear_stiffness);
+    options.regions = one_region(truth);
+    options.threads = 0;
+    const double even = identify(noisy, options).cloth.triangles.shear_stiffness[0] / 300;
+    EXPECT_GT(even, 1);
+    EXPECT_LT(even, 3);
+}
+
+// The weighted normal equations against their definition with dense matrices.
+TEST(DisplacementBalance, IsLeastSquaresOfDisplacements)
+{
+    const Cloth truth = uneven_mesh({4, 4}, MeshCut::diagonal, TriangleDamping::deformation);
+    const Motion noisy = observed(falls(truth, 2, 2, 60), {.noise = 1e-3});
+    const IdentifyOptions options = options_of(truth);
+    const BalanceReader reader(noisy, options);
+    const Scheme scheme{BalanceForm::weak, Instruments::noise, 8, 1e-3};
+    const Progress silent;
+    DisplacementBalance balance(reader, std::nullopt, scheme, std::size_t(1) << 30,
+                                Stage(silent, ""));
+    balance.weigh(truth, Stage(silent, ""));
+    const auto size = static_cast<Eigen::Index>(balance.unknowns().size());
+    Eigen::MatrixXd normal(size, size);
+    for (Eigen::Index i = 0; i < size; ++i) {
+        normal.col(i) = balance.multiply({}, Eigen::VectorXd::Unit(size, i));
+    }
+    EXPECT_LE((normal - normal.transpose()).norm(), 1e-4 * normal.norm());
+    const Eigen::VectorXd right = balance.right({});
+    const double all = balance.squares({}).displacements;
+    Random random(3);
+    for (int draw = 0; draw < 3; ++draw) {
+        Eigen::VectorXd x(size);
+        for (double& value : x) value = 100 * random.uniform();
+        const double expected = x.dot(normal * x) - 2 * right.dot(x) + all;
+        EXPECT_NEAR(balance.squares({}, &x).displacements, expected, 1e-3 * expected);
+        // Half the gradient of the squares, over all stretches.
+        const Eigen::VectorXd score = balance.scores(x, 4).rowwise().sum();
+        EXPECT_LE((score - (right - normal * x)).norm(), 1e-3 * score.norm());
+    }
+    // Halves make up the whole.
+    const Eigen::VectorXd halves = balance.right({false, 0}) + balance.right({false, 1});
+    EXPECT_LE((halves - right).norm(), 1e-9 * right.norm());
+    // The truth leaves displacements of the size of the noise, averaged over a window.
+    const Eigen::VectorXd none = Eigen::VectorXd::Zero(size);
+    EXPECT_GT(all, 0);
+    EXPECT_NEAR(balance.squares({}, &none).displacements, all, 1e-6 * all);
 }
 
 TEST(IdentifyCouplings, RecoversEitherSign)
@@ -219,7 +281,9 @@ TEST(ChooseMesh, NoticesHowCellsAreCut)
         const Motion motion = falls(truth, 4, 4, 60);
         LearnOptions options;
         options.elements = LearnElements::triangles;
-        for (const Motion& seen : {motion, observed(motion, {})}) {
+        std::vector<Motion> views{motion, observed(motion, {})};
+        if (cut == MeshCut::antidiagonal) views.push_back(observed(motion, {.noise = 1e-3}));
+        for (const Motion& seen : views) {
             EXPECT_EQ(choose_mesh(options, seen).mesh.triangles,
                       make_grid_mesh(truth.sheet, {6, 5}, cut).triangles)
                 << name_of(cut);

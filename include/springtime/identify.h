@@ -82,6 +82,8 @@ struct Identification {
     // True if white noise matters and there are no instruments against it. Stiffness and damping
     // are then too low, by more than the standard errors say.
     bool biased = false;
+    // True if residuals were weighed as displacements: triangles from noisy positions.
+    bool displacements = false;
     std::optional<double> window;  // [s]; the force form has none
     PriorWeights prior;
     NoiseEstimate noise;
@@ -90,7 +92,7 @@ struct Identification {
     std::vector<int> unseen;
     std::vector<int> held_count;  // for each learned parameter, how many values are held at zero
     double equation_error = 0;    // root of the mean squared residual [N]
-    double unexplained = 0;       // that, as a share of the forces
+    double unexplained = 0;       // that, as a share of the forces, or of the displacements
     long equation_count = 0;
     double seconds = 0;
 };
@@ -102,7 +104,8 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
 // The part of the forces that no parameters can explain, as a share of their root mean square: what
 // is left if every particle chooses the parameters of its elements for itself. It takes much less
 // time than identify(). Absent without stored accelerations, unless the weak form is asked for;
-// that needs rollouts of some frames.
+// that needs rollouts of some frames. For triangles from positions with white noise it is the share
+// of the displacements that one half of the motion leaves of the other.
 std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options);
 
 // ---- How well the elements are known

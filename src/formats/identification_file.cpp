@@ -23,6 +23,7 @@ std::string identification_to_json(const Identification& found)
     json value{{"form", weak ? "weak" : "force"},
                {"instruments", name_of(found.instruments)},
                {"biased", found.biased},
+               {"displacements", found.displacements},
                {"prior",
                 {{"stiffness", found.prior.stiffness},
                  {"damping", found.prior.damping},
@@ -61,6 +62,7 @@ Identification identification_from_json(std::string_view text, std::string_view 
             if (value.at("instruments") == name_of(known)) found.instruments = known;
         }
         found.biased = value.at("biased").get<bool>();
+        found.displacements = value.at("displacements").get<bool>();
         const json& prior = value.at("prior");
         found.prior = {prior.at("stiffness").get<double>(), prior.at("damping").get<double>(),
                        prior.at("bending").get<double>(),

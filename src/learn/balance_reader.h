@@ -69,8 +69,11 @@ class BalanceReader {
     // A rollout in pieces that fit into memory. Where rollouts are few each is cut into stretches
     // that go to the two halves in turn, so that either half has seen every kind of motion.
     std::vector<Piece> pieces(const Scheme& scheme, std::size_t rollout) const;
+    // Visits the rows of a piece, and those of windows with the tracks that they were made of.
     template <class Visit>
     void with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;
+    template <class Visit>
+    void with_windows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;
 
   private:
     // The motion of the particles, with noise of this level added to the landmarks. Landmarks that
@@ -88,30 +91,36 @@ class BalanceReader {
 template <class Visit>
 void BalanceReader::with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const
 {
-    const MotionHeader& header = motion_.header;
-    const Rollout particles = read(piece.rollout, piece.first, piece.count);
-    if (scheme.form == BalanceForm::force) {
-        const BalanceRows rows = force_rows(cloth_, header.environment, particles, threads_);
-        visit(BalancePair{rows, rows});
+    if (scheme.form == BalanceForm::weak) {
+        with_windows(scheme, piece, [&](const BalancePair& rows, const Tracks&) { visit(rows); });
         return;
     }
+    const Rollout particles = read(piece.rollout, piece.first, piece.count);
+    const BalanceRows rows = force_rows(cloth_, motion_.header.environment, particles, threads_);
+    visit(BalancePair{rows, rows});
+}
+
+template <class Visit>
+void BalanceReader::with_windows(const Scheme& scheme, const Piece& piece, const Visit& visit) const
+{
+    const Environment& environment = motion_.header.environment;
     const TestFunction test = test_function(scheme);
-    const Tracks tracks(particles);
+    const Tracks tracks(read(piece.rollout, piece.first, piece.count));
     const auto subset = [&](std::size_t first) {
-        return weak_rows(cloth_, header.environment, tracks, test, piece.middles,
+        return weak_rows(cloth_, environment, tracks, test, piece.middles,
                          {scheme.frame_step(), first}, interval(), step(), threads_);
     };
     const BalanceRows one = subset(0);
     if (scheme.instruments == Instruments::frames) {
-        visit(BalancePair{one, subset(1)});
+        visit(BalancePair{one, subset(1)}, tracks);
     } else if (scheme.instruments == Instruments::noise) {
         const Tracks noisier(read(piece.rollout, piece.first, piece.count, scheme.noise_level));
-        BalanceRows change = weak_rows(cloth_, header.environment, noisier, test, piece.middles, {},
+        BalanceRows change = weak_rows(cloth_, environment, noisier, test, piece.middles, {},
                                        interval(), step(), threads_);
         change.subtract(one);
-        visit(BalancePair{one, one, &change});
+        visit(BalancePair{one, one, &change}, tracks);
     } else {
-        visit(BalancePair{one, one});
+        visit(BalancePair{one, one}, tracks);
     }
 }
 

@@ -10,7 +10,9 @@
 #include "core/parallel.h"
 #include "learn/balance.h"
 #include "learn/balance_reader.h"
+#include "learn/noisy_mesh.h"
 #include "learn/prior_solver.h"
+#include "learn/stage.h"
 #include "learn/unknowns.h"
 #include "learn/work.h"
 #include "springtime/error.h"
@@ -59,6 +61,16 @@ constexpr const char* kStage = "solve";
 constexpr double kUsualPriors = 4, kWorkOfErrors = 3;
 
 using Folds = std::array<NormalBlocks, 2>;
+
+double seconds_since(std::chrono::steady_clock::time_point begin)
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+bool noise_matters(const NoiseEstimate& noise, const Cloth& cloth)
+{
+    return noise.level > kHarmlessNoise * smallest_spacing(cloth);
+}
 
 PriorWeights all_weights(double weight)
 {
@@ -482,11 +494,17 @@ Identification Identifier::run()
             "has none; use the weak form");
     }
     if (!force) result.noise = reader_.measure_noise();
-    const bool matters = result.noise.level > kHarmlessNoise * smallest_spacing(reader_.cloth());
+    const bool matters = noise_matters(result.noise, reader_.cloth());
     Instruments instruments = options_.instruments;
     if (instruments == Instruments::automatic) {
         const Instruments suited = is_mesh() ? Instruments::noise : Instruments::frames;
         instruments = result.noise.white && matters ? suited : Instruments::none;
+    }
+    if (instruments == Instruments::noise && is_mesh()) {
+        if (auto found = identify_noisy_mesh(reader_, options_, result.noise, Stage(progress_, kStage))) {
+            found->seconds = seconds_since(begin);
+            return *found;
+        }
     }
     for (;;) {
         const std::vector<Scheme> schemes =
@@ -521,8 +539,7 @@ Identification Identifier::run()
     }
     progress_.report({kStage, 1, 1, {}, {}});
     result.biased = result.noise.white && matters && result.instruments == Instruments::none;
-    result.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    result.seconds = seconds_since(begin);
     return result;
 }
 
@@ -579,6 +596,12 @@ std::optional<double> least_unexplained(const Motion& motion, const IdentifyOpti
         scheme.form = BalanceForm::weak;
         scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 8));
         if (scheme.half_width < static_cast<int>(kFewestFrames)) return std::nullopt;
+        const NoiseEstimate noise = reader.measure_noise();
+        const bool mesh = reader.cloth().triangles.triangle_count() > 0;
+        if (mesh && noise.white && noise_matters(noise, reader.cloth())) {
+            const Progress silent;
+            return unexplained_displacements(reader, options, noise, Stage(silent, ""));
+        }
     }
     NormalBlocks blocks(reader.cloth());
     for (std::size_t r = 0; r < reader.rollouts().size(); ++r) {

@@ -41,8 +41,6 @@ Sight::Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns) : seen(d
 
 }  // namespace
 
-namespace {
-
 double weight_of(const Parameter& parameter, const PriorWeights& weights)
 {
     const bool damping = parameter.is_damping();
@@ -51,8 +49,6 @@ double weight_of(const Parameter& parameter, const PriorWeights& weights)
     }
     return damping ? weights.damping : weights.stiffness;
 }
-
-}  // namespace
 
 void PriorSolver::find_neighbours()
 {

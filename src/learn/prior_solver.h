@@ -10,6 +10,8 @@
 
 namespace springtime {
 
+double weight_of(const Parameter& parameter, const PriorWeights& weights);
+
 // Solves under a prior. Parameters of triangles and hinges are drawn towards their neighbours, all
 // others towards the median of their kind in their family.
 class PriorSolver {

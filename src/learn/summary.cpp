@@ -28,6 +28,11 @@ std::string noise_text(const Identification& found)
                   "noise of the positions: {:.2g} m, {} in time (neighbouring frames are "
                   "correlated by {:.2f})",
                   noise.level, noise.white ? "white" : "not white", noise.correlation);
+    if (found.displacements) {
+        return text +
+               "; so forces that do not balance were weighed by the displacements that would "
+               "explain them, and what as much noise again takes away was put back\n";
+    }
     if (found.instruments == Instruments::noise) {
         return text + "; so as much noise was added again, and what that changes was taken off\n";
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "physics/spring.h"
 #include "springtime/vec3.h"
 
 namespace springtime {
@@ -71,18 +72,6 @@ SPRINGTIME_HD inline AreaRatio<T> area_ratio(const Columns<T>& f)
     const T ratio = sqrt(max(dot(normal, normal), T(kMinAreaRatioSquared)));
     const Vec3<T> unit = (T(1.0f) / ratio) * normal;
     return {ratio, unit, {cross(f.v, unit), cross(unit, f.u)}};
-}
-
-// One over the stretch |F_u| or |F_v| of a fibre. One that has shrunk to a point has no direction:
-// it counts as this short, which keeps its force finite.
-inline constexpr float kMinStretchSquared = 1e-20f;
-
-template <class T>
-SPRINGTIME_HD inline T inverse_stretch(const Vec3<T>& column)
-{
-    using std::max;
-    using std::sqrt;
-    return T(1.0f) / sqrt(max(dot(column, column), T(kMinStretchSquared)));
 }
 
 // Energy of the fibres over area [N/m]: w/2 (|F_u| - 1)^2 + f/2 (|F_v| - 1)^2.
@@ -174,8 +163,8 @@ template <class T>
 SPRINGTIME_HD inline ColumnStiffness<T> column_stiffness(const WovenMaterial<T>& material,
                                                          const Columns<T>& f)
 {
-    return {material.shear + material.warp * (T(1.0f) - inverse_stretch(f.u)),
-            material.shear + material.weft * (T(1.0f) - inverse_stretch(f.v))};
+    return {material.shear + material.warp * (T(1.0f) - inverse_length_of(f.u)),
+            material.shear + material.weft * (T(1.0f) - inverse_length_of(f.v))};
 }
 
 // Forces on corners 1 and 2; corner 0 feels minus their sum.
@@ -238,7 +227,7 @@ template <class T>
 SPRINGTIME_HD inline FibreAdjoint<T> fibre_adjoint(const WovenMaterial<T>& material,
                                                    const Columns<T>& f, const Columns<T>& q)
 {
-    const T u = inverse_stretch(f.u), v = inverse_stretch(f.v);
+    const T u = inverse_length_of(f.u), v = inverse_length_of(f.v);
     const T along_u = dot(q.u, f.u), along_v = dot(q.v, f.v);
     const ColumnStiffness<T> stiffness = column_stiffness(material, f);
     return {{stiffness.u * q.u + (material.warp * along_u * u * u * u) * f.u,
