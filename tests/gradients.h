@@ -307,7 +307,7 @@ Gradient tape_gradient(Tape<Real>& tape, const std::map<int, Scene>& lanes)
     return gradient;
 }
 
-inline constexpr TapeOptions kKeepAll{std::size_t(1) << 30}, kKeepLittle{1};
+inline const TapeOptions kKeepAll{std::size_t(1) << 30}, kKeepLittle{1};
 
 inline Gradient reference_gradient(const Scene& scene)
 {
