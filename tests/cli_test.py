@@ -18,6 +18,7 @@ from cli_files import Writing
 from cli_kinds import long_run
 from cli_learning import Learning
 from cli_own_data import OwnData
+from cli_solver import Solver
 from cli_strangers import Strangers
 
 PROGRAM = sys.argv[1]
@@ -42,7 +43,8 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Exporting, Fabric, Learning, OwnData, Strangers, Writing, unittest.TestCase):
+class CommandLine(Exporting, Fabric, Learning, OwnData, Solver, Strangers, Writing,
+                  unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.scratch.name)

@@ -92,7 +92,7 @@ struct Identification {
     std::vector<int> unseen;
     std::vector<int> held_count;  // for each learned parameter, how many values are held at zero
     double equation_error = 0;    // root of the mean squared residual [N]
-    double unexplained = 0;       // that, as a share of the forces, or of the displacements
+    double unexplained = 0;       // that, as a share of the forces; of displacements, beyond noise
     long equation_count = 0;
     double seconds = 0;
 };

@@ -503,7 +503,8 @@ Identification Identifier::run()
         instruments = result.noise.white && matters ? suited : Instruments::none;
     }
     if (instruments == Instruments::noise && is_mesh()) {
-        if (auto found = identify_noisy_mesh(reader_, options_, result.noise, stage_)) {
+        if (auto found =
+                identify_noisy_mesh(reader_, options_, result.noise, Stage(progress_, kStage))) {
             found->seconds = seconds_since(begin);
             return *found;
         }

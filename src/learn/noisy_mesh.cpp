@@ -387,8 +387,11 @@ Identification NoisyMesh::result(const Scheme& scheme) const
     result.cloth = cloth_of(found_);
     result.equation_count = balance_.equation_count();
     const auto left = balance_.squares({}, &found_), all = balance_.squares({});
+    // As much noise again adds what noise has added already. The rest is not explained.
+    const auto noisier = balance_.squares({true, {}}, &found_);
+    const double rest = std::max(0.0, 2 * left.displacements - noisier.displacements);
     result.equation_error = std::sqrt(left.forces / std::max(1.0, double(result.equation_count)));
-    result.unexplained = std::sqrt(left.displacements / all.displacements);
+    result.unexplained = std::sqrt(rest / all.displacements);
     const Unknowns& unknowns = balance_.unknowns();
     result.held_count.assign(unknowns.parameters().size(), 0);
     for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {

@@ -105,7 +105,8 @@ std::string describe(const Identification& found)
     text += "\n";
     std::size_t numbers = 0;
     for (const auto& values : parameters_of(found.cloth)) numbers += values.size();
-    if (held > kManyHeld * double(numbers)) {
+    // Noise alone makes the damping of bending zero.
+    if (held > kManyHeld * double(numbers) && !found.displacements) {
         const SpringSet& springs = found.cloth.springs;
         const bool has_law = !springs.ranges.empty() && !springs.isotropic_damping.empty();
         text += fmt::format(
