@@ -229,8 +229,8 @@ Elimination NormalBlocks::elimination(const std::vector<SheetPoint>& rest) const
 
 double NormalBlocks::work_per_place() const
 {
-    // What surrounds the products costs as much as this many columns of them: measured with springs
-    // and triangles, in either form.
+    // What surrounds the products costs about as much as this many columns of them. It is a guess,
+    // and only decides how progress is shared out.
     constexpr double kBeside = 100;
     double sum = 0;
     for (const Block& block : blocks_) {
