@@ -12,7 +12,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr int kMostRounds = 80;        // some twenty are usual
-constexpr double kEnough = 1e-12;      // of the gap and of the residual
+constexpr double kSmallGap = 1e-12;    // of the gap and of the residual
 constexpr double kShareOfWay = 0.995;  // to the nearest bound
 
 // The largest share of a step that keeps all that have a bound above zero.
@@ -46,8 +46,8 @@ InteriorPoint interior_point(
         const ArrayXd residual = product - right.array() - z;
         const double gap = bounds > 0 ? (x * z * has_bound).sum() : 0;
         const double size = std::abs((x * right.array()).sum()) + std::abs((x * product).sum());
-        point.converged = gap <= kEnough * size &&
-                          residual.abs().maxCoeff() <= kEnough * right.cwiseAbs().maxCoeff();
+        point.converged = gap <= kSmallGap * size &&
+                          residual.abs().maxCoeff() <= kSmallGap * right.cwiseAbs().maxCoeff();
         if (point.converged) break;
         const ArrayXd ratio = (has_bound > 0).select(z / x, 0.0);
         const RightSideSolver solve = with_added(ratio);
