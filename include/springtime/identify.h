@@ -29,7 +29,7 @@ enum class Instruments {
     automatic,  // if the noise is white and large enough to matter: frames, or noise for triangles
     none,
     frames,  // even frames against odd frames, whose noise is independent
-    noise    // as much noise again is added, and what that changes on average is taken off
+    noise    // for triangles: as much noise again is added, and what that takes is put back
 };
 
 std::string_view name_of(Instruments instruments);

@@ -106,8 +106,19 @@ class WaitingTasks {
     std::exception_ptr failure_;
 };
 
-void run_tasks(WaitingTasks& tasks, int threads, const std::function<void(int)>& work)
+// Every node after its children if `up`, otherwise after its parent.
+void run_tree(const std::vector<int>& parent, bool up, int threads,
+              const std::function<void(int)>& work)
 {
+    std::vector<int> waits_for(parent.size(), 0);
+    std::vector<std::vector<int>> waiting(parent.size());
+    for (std::size_t i = 0; i < parent.size(); ++i) {
+        if (parent[i] < 0) continue;
+        const int child = int(i), first = up ? child : parent[i], then = up ? parent[i] : child;
+        ++waits_for[then];
+        waiting[first].push_back(then);
+    }
+    WaitingTasks tasks(std::move(waits_for), std::move(waiting), up);
     {
         std::vector<std::jthread> helpers;
         for (int t = 1; t < threads; ++t) helpers.emplace_back([&] { tasks.run(work); });
@@ -121,29 +132,13 @@ void run_tasks(WaitingTasks& tasks, int threads, const std::function<void(int)>&
 void parallel_tree(const std::vector<int>& parent, int threads,
                    const std::function<void(int)>& work)
 {
-    std::vector<int> waits_for(parent.size(), 0);
-    std::vector<std::vector<int>> waiting(parent.size());
-    for (std::size_t i = 0; i < parent.size(); ++i) {
-        if (parent[i] < 0) continue;
-        ++waits_for[parent[i]];
-        waiting[i] = {parent[i]};
-    }
-    WaitingTasks tasks(std::move(waits_for), std::move(waiting), true);
-    run_tasks(tasks, threads, work);
+    run_tree(parent, true, threads, work);
 }
 
 void parallel_tree_down(const std::vector<int>& parent, int threads,
                         const std::function<void(int)>& work)
 {
-    std::vector<int> waits_for(parent.size(), 0);
-    std::vector<std::vector<int>> waiting(parent.size());
-    for (std::size_t i = 0; i < parent.size(); ++i) {
-        if (parent[i] < 0) continue;
-        ++waits_for[i];
-        waiting[parent[i]].push_back(int(i));
-    }
-    WaitingTasks tasks(std::move(waits_for), std::move(waiting), false);
-    run_tasks(tasks, threads, work);
+    run_tree(parent, false, threads, work);
 }
 
 bool Turnstile::pass(int index, const std::function<void()>& action)

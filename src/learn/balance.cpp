@@ -145,19 +145,7 @@ void NormalBlocks::add(const BalancePair& rows, int threads)
         block.right += 0.5 * (one.unit * second.needed + second.unit * one.needed);
         block.squares += one.needed.dot(second.needed);
         block.rows += static_cast<long>(places.size() * 3);
-        if (rows.noise) take_off_noise(*rows.noise, p, places);
     });
-}
-
-void NormalBlocks::take_off_noise(const BalanceRows& noise, std::size_t particle,
-                                  const std::vector<int>& places)
-{
-    thread_local Gathered change;
-    Block& block = blocks_[particle];
-    gather(block, noise, particle, places, change);
-    block.matrix -= change.unit * change.unit.transpose();
-    block.right -= change.unit * change.needed;
-    block.squares -= change.needed.squaredNorm();
 }
 
 void NormalBlocks::add(const NormalBlocks& blocks)
@@ -323,16 +311,6 @@ NormalBlocks::Scores NormalBlocks::scores(const BalancePair& rows,
             parts[p].information.col(group) += here.cwiseProduct(there).rowwise().sum();
         }
         parts[p].squares = 0.25 * (left + right).squaredNorm();
-        if (!rows.noise) return;
-        gather(block, *rows.noise, p, places, one);
-        const Eigen::VectorXd change = one.needed - one.unit.transpose() * x;
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            const auto at = static_cast<Eigen::Index>(3 * i);
-            const auto here = one.unit.middleCols<3>(at);
-            const int group = group_of_place[places[i]];
-            parts[p].of_group.col(group) -= here * change.segment<3>(at);
-            parts[p].information.col(group) -= here.cwiseAbs2().rowwise().sum();
-        }
     });
     Scores sum(unknown_count(), groups);
     for (std::size_t p = 0; p < blocks_.size(); ++p) {

@@ -55,8 +55,7 @@ std::size_t row_bytes(const Cloth& cloth);
 // Without instruments both are the same.
 struct BalancePair {
     const BalanceRows &one, &other;
-    // What as much noise again would change in the rows. Its products are taken off, which leaves
-    // those of the motion on average.
+    // What as much noise again would change in the rows; for learn/displacement_balance.h alone.
     const BalanceRows* noise = nullptr;
 };
 
@@ -123,8 +122,6 @@ class NormalBlocks {
         Eigen::MatrixXd unit;
         Eigen::VectorXd needed;
     };
-    void take_off_noise(const BalanceRows& noise, std::size_t particle,
-                        const std::vector<int>& places);
     static void gather(const Block& block, const BalanceRows& rows, std::size_t particle,
                        const std::vector<int>& places, Gathered& to);
     void add_member(const Unknowns& unknowns, Element type, std::size_t element,

@@ -81,18 +81,18 @@ Eigen::MatrixXd element_stiffness(const ElementFormula& formula, std::size_t ele
 
 FactorPattern::FactorPattern(const Eigen::SparseMatrix<float>& pattern)
 {
-    analysis_.compute(pattern);
-    const auto& lower = analysis_.matrixL().nestedExpression();
-    order_ = analysis_.permutationP().indices();
+    const Solver solver(pattern);
+    const auto& lower = solver.matrixL().nestedExpression();
+    order_ = solver.permutationP().indices();
     column_ends_.assign(lower.outerIndexPtr() + 1, lower.outerIndexPtr() + 1 + lower.cols());
     rows_.assign(lower.innerIndexPtr(), lower.innerIndexPtr() + lower.nonZeros());
 }
 
-FactorPattern::Values FactorPattern::factor(const Eigen::SparseMatrix<float>& matrix) const
+FactorPattern::Values FactorPattern::factor(Solver& solver,
+                                            const Eigen::SparseMatrix<float>& matrix)
 {
-    thread_local Eigen::SimplicialLLT<Eigen::SparseMatrix<float>> work;
-    work.compute(matrix);
-    const auto& lower = work.matrixL().nestedExpression();
+    solver.factorize(matrix);
+    const auto& lower = solver.matrixL().nestedExpression();
     return {lower.valuePtr(), lower.valuePtr() + lower.nonZeros()};
 }
 
@@ -120,9 +120,9 @@ void FactorPattern::solve(const Values& values, Eigen::VectorXf& x) const
 
 DisplacementBalance::DisplacementBalance(const BalanceReader& reader,
                                          const std::optional<Regions>& regions,
-                                         const Scheme& scheme, std::size_t most_bytes,
-                                         const Stage& stage)
+                                         const Scheme& scheme, std::size_t most_bytes, Work& work)
     : reader_(reader),
+      work_(work),
       cloth_(reader.cloth()),
       unknowns_(cloth_, regions),
       inertia_(inertia_of(reader.test_function(scheme)))
@@ -137,12 +137,10 @@ DisplacementBalance::DisplacementBalance(const BalanceReader& reader,
         for (const Piece& piece : reader.pieces(scheme, r)) windows += piece.place_count();
     }
     const std::size_t bytes = 4 * (2 * numbers_ + pattern_->size()) + 50 * cloth_.particle_count();
-    const std::size_t every =
-        std::max<std::size_t>(1, (windows * bytes + most_bytes - 1) / most_bytes);
+    every_ = std::max<std::size_t>(1, (windows * bytes + most_bytes - 1) / most_bytes);
     std::size_t count = 0;
     for (std::size_t r = 0; r < reader.rollouts().size(); ++r) {
-        add_places(scheme, r, every, count);
-        stage.report(double(r + 1) / double(reader.rollouts().size()));
+        add_places(scheme, r, count);
     }
 }
 
@@ -163,8 +161,7 @@ void DisplacementBalance::list_members()
     }
 }
 
-void DisplacementBalance::add_places(const Scheme& scheme, std::size_t rollout, std::size_t every,
-                                     std::size_t& count)
+void DisplacementBalance::add_places(const Scheme& scheme, std::size_t rollout, std::size_t& count)
 {
     const TestFunction test = reader_.test_function(scheme);
     const std::size_t rollouts = reader_.rollouts().size();
@@ -173,7 +170,7 @@ void DisplacementBalance::add_places(const Scheme& scheme, std::size_t rollout, 
     for (const Piece& piece : reader_.pieces(scheme, rollout)) {
         std::vector<std::size_t> chosen;
         for (std::size_t i = 0; i < piece.place_count(); ++i) {
-            if (count++ % every == 0) chosen.push_back(i);
+            if (count++ % every_ == 0) chosen.push_back(i);
         }
         if (chosen.empty()) continue;
         const std::size_t first = places_.size();
@@ -184,6 +181,7 @@ void DisplacementBalance::add_places(const Scheme& scheme, std::size_t rollout, 
                 place = read_place(rows, tracks, test, piece, chosen[std::size_t(i)]);
                 const std::size_t frame = piece.frame_of(chosen[std::size_t(i)]);
                 place.stretch = rollout * cuts + frame * cuts / frames;
+                work_.add(work_per_place());
             });
         });
     }
@@ -316,17 +314,21 @@ Eigen::SparseMatrix<float> DisplacementBalance::matrix_of(const Cloth& cloth,
     return matrix;
 }
 
-void DisplacementBalance::weigh(const Cloth& cloth, const Stage& stage)
+void DisplacementBalance::weigh(const Cloth& cloth)
 {
-    constexpr std::size_t kChunk = 64;
-    for (std::size_t first = 0; first < places_.size(); first += kChunk) {
-        const std::size_t count = std::min(kChunk, places_.size() - first);
-        parallel_for(static_cast<int>(count), reader_.threads(), [&](int i) {
-            Place& place = places_[first + std::size_t(i)];
-            place.factor = pattern_->factor(matrix_of(cloth, place));
-        });
-        stage.report(double(first + count) / double(places_.size()));
-    }
+    const int threads = reader_.threads();
+    std::vector<std::unique_ptr<FactorPattern::Solver>> solvers{std::size_t(threads)};
+    parallel_for(static_cast<int>(places_.size()), threads, [&](int i, int thread) {
+        Place& place = places_[std::size_t(i)];
+        const Eigen::SparseMatrix<float> matrix = matrix_of(cloth, place);
+        auto& solver = solvers[std::size_t(thread)];
+        if (!solver) {
+            solver = std::make_unique<FactorPattern::Solver>();
+            solver->analyzePattern(matrix);
+        }
+        place.factor = FactorPattern::factor(*solver, matrix);
+        work_.add(kWorkOfWeighing * work_per_place());
+    });
 }
 
 void DisplacementBalance::exert(const Look& look, const std::vector<char>& free,
@@ -378,7 +380,9 @@ Sum DisplacementBalance::sum_over(const Part& part, const Sum& zero, const Add& 
     parallel_for(kSums, reader_.threads(), [&](int s) {
         for (std::size_t i = std::size_t(s); i < places_.size(); i += kSums) {
             const Place& place = places_[i];
-            if (!part.fold || place.fold == *part.fold) add(i, place, sums[std::size_t(s)]);
+            if (part.fold && place.fold != *part.fold) continue;
+            add(i, place, sums[std::size_t(s)]);
+            work_.add(work_per_place());
         }
     });
     for (int s = 1; s < kSums; ++s) sums[0] += sums[std::size_t(s)];

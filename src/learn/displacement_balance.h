@@ -7,8 +7,8 @@
 
 #include "learn/balance_reader.h"
 #include "learn/element_formula.h"
-#include "learn/stage.h"
 #include "learn/unknowns.h"
+#include "learn/work.h"
 
 namespace springtime {
 
@@ -17,13 +17,14 @@ class FactorPattern {
   public:
     explicit FactorPattern(const Eigen::SparseMatrix<float>& pattern);
 
+    using Solver = Eigen::SimplicialLLT<Eigen::SparseMatrix<float>>;
     using Values = std::vector<float>;
     std::size_t size() const { return rows_.size(); }  // of the values
-    Values factor(const Eigen::SparseMatrix<float>& matrix) const;
+    // With a solver that has analysed the pattern. Each thread has its own.
+    static Values factor(Solver& solver, const Eigen::SparseMatrix<float>& matrix);
     void solve(const Values& values, Eigen::VectorXf& x) const;
 
   private:
-    Eigen::SimplicialLLT<Eigen::SparseMatrix<float>> analysis_;
     Eigen::VectorXi order_;
     std::vector<int> column_ends_, rows_;
 };
@@ -39,10 +40,10 @@ class DisplacementBalance {
   public:
     // Windows are left out evenly until the balance takes no more than `most_bytes`.
     DisplacementBalance(const BalanceReader& reader, const std::optional<Regions>& regions,
-                        const Scheme& scheme, std::size_t most_bytes, const Stage& stage);
+                        const Scheme& scheme, std::size_t most_bytes, Work& work);
 
     // Takes the stiffness matrix of these parameters.
-    void weigh(const Cloth& cloth, const Stage& stage);
+    void weigh(const Cloth& cloth);
 
     // What is summed over: the motion as it is or with as much noise again, all of it or a half.
     struct Part {
@@ -63,6 +64,10 @@ class DisplacementBalance {
 
     const Unknowns& unknowns() const { return unknowns_; }
     std::size_t place_count() const { return places_.size(); }
+    // Windows of the motion for each that is kept.
+    double windows_per_place() const { return double(every_); }
+    // In multiplications, about.
+    double work_of_product() const { return work_per_place() * double(places_.size()); }
     long equation_count() const;
 
   private:
@@ -86,10 +91,11 @@ class DisplacementBalance {
         std::vector<std::size_t> unknowns;
         std::vector<float> scales;
     };
+    static constexpr double kWorkOfWeighing = 20;  // products with the matrix; seen, not counted
+    double work_per_place() const { return 2 * double(numbers_) + 4 * double(pattern_->size()); }
     void list_members();
     Eigen::SparseMatrix<float> matrix_of(const Cloth& cloth, const Place& place) const;
-    void add_places(const Scheme& scheme, std::size_t rollout, std::size_t every,
-                    std::size_t& count);
+    void add_places(const Scheme& scheme, std::size_t rollout, std::size_t& count);
     Place read_place(const BalancePair& rows, const Tracks& tracks, const TestFunction& test,
                      const Piece& piece, std::size_t place) const;
     Look look_at(const BalanceRows& rows, const BalanceRows* change, std::size_t place,
@@ -108,10 +114,12 @@ class DisplacementBalance {
     Sum sum_over(const Part& part, const Sum& zero, const Add& add) const;
 
     const BalanceReader& reader_;
+    Work& work_;
     Cloth cloth_;
     Unknowns unknowns_;
     double inertia_;           // s [1/s^2]
     std::size_t numbers_ = 0;  // in Look::unit
+    std::size_t every_ = 1;
     std::vector<Member> members_;
     std::vector<Place> places_;
     std::optional<FactorPattern> pattern_;

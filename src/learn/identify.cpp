@@ -12,7 +12,6 @@
 #include "learn/balance_reader.h"
 #include "learn/noisy_mesh.h"
 #include "learn/prior_solver.h"
-#include "learn/stage.h"
 #include "learn/unknowns.h"
 #include "learn/work.h"
 #include "springtime/error.h"
@@ -99,7 +98,6 @@ class Identifier {
         : options_(options),
           progress_(progress),
           work_(progress, kStage),
-          stage_(progress, kStage),
           reader_(motion, options),
           unknowns_(reader_.cloth(), options.regions),
           solver_(reader_.cloth(), options.regions, options.iterative)
@@ -136,7 +134,6 @@ class Identifier {
     const IdentifyOptions& options_;
     const Progress& progress_;
     Work work_;
-    Stage stage_;  // for what does not count its work
     BalanceReader reader_;
     Unknowns unknowns_;
     PriorSolver solver_;
@@ -502,12 +499,18 @@ Identification Identifier::run()
         const Instruments suited = is_mesh() ? Instruments::noise : Instruments::frames;
         instruments = result.noise.white && matters ? suited : Instruments::none;
     }
-    if (instruments == Instruments::noise && is_mesh()) {
-        if (auto found =
-                identify_noisy_mesh(reader_, options_, result.noise, Stage(progress_, kStage))) {
+    if (instruments == Instruments::noise && !force) {
+        if (!is_mesh()) {
+            throw Error(Field{"instruments"},
+                        "identify: noise is for triangles; for springs, hold even frames against "
+                        "odd ones with `frames`");
+        }
+        if (auto found = identify_noisy_mesh(reader_, options_, result.noise, work_)) {
             found->seconds = seconds_since(begin);
+            progress_.report({kStage, 1, 1, {}, {}});
             return *found;
         }
+        instruments = Instruments::none;  // too short for a window of that kind
     }
     for (;;) {
         const std::vector<Scheme> schemes =
@@ -602,8 +605,8 @@ std::optional<double> least_unexplained(const Motion& motion, const IdentifyOpti
         const NoiseEstimate noise = reader.measure_noise();
         const bool mesh = reader.cloth().triangles.triangle_count() > 0;
         if (mesh && noise.white && noise_matters(noise, reader.cloth())) {
-            const Progress silent;
-            return unexplained_displacements(reader, options, noise, Stage(silent, ""));
+            Work work;
+            return unexplained_displacements(reader, options, noise, work);
         }
     }
     NormalBlocks blocks(reader.cloth());

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
-#include "core/quantile.h"
 #include "core/random.h"
 #include "learn/displacement_balance.h"
 #include "learn/element_neighbours.h"
@@ -30,10 +28,11 @@ constexpr double kBendingDamping = 1e3;
 // Neighbours that differ by more than this share pull less at each other: seams stay sharp.
 constexpr double kSeam = 0.05;
 constexpr int kMostIterations = 30;
-constexpr double kTolerance = 3e-4;   // of the residual, in the norm of the preconditioner
-constexpr double kInvisible = 1e-10;  // of the usual information
-constexpr double kWorkOfWeighing = 20, kUsualWork = 350;  // in products with the matrix
-constexpr int kRounds = 3;                                // of weighing by what was found
+constexpr double kTolerance = 3e-4;  // of the residual, in the norm of the preconditioner
+constexpr int kRounds = 3;           // of weighing by what was found
+// What an identification usually needs, in products with the matrix; seen, not counted.
+constexpr double kUsualWork = 350, kWorkOfTurn = 35;
+constexpr int kTurns = 5;  // of the homogeneous start
 
 Eigen::Index index_of(std::size_t unknown)
 {
@@ -48,7 +47,7 @@ class NeighbourPull {
     void set(const PriorWeights& weights, const Eigen::VectorXd* found);
     Eigen::VectorXd multiply(const Eigen::VectorXd& x) const;
     const Eigen::VectorXd& diagonal() const { return diagonal_; }
-    bool sees(std::size_t unknown) const { return seen_[unknown]; }
+    bool sees(std::size_t unknown) const { return sight_.seen[unknown]; }
 
   private:
     struct Pair {
@@ -57,41 +56,24 @@ class NeighbourPull {
         double pull = 0;
     };
     const Unknowns& unknowns_;
-    std::vector<double> usual_;  // information, by parameter
+    Sight sight_;
     std::vector<Pair> pairs_;
-    std::vector<char> seen_;
     Eigen::VectorXd alone_;  // keeps what has no neighbours definite
     Eigen::VectorXd diagonal_;
 };
 
 NeighbourPull::NeighbourPull(const Cloth& cloth, const Unknowns& unknowns,
                              const Eigen::VectorXd& diagonal)
-    : unknowns_(unknowns), alone_(diagonal.size())
+    : unknowns_(unknowns), sight_(diagonal, unknowns), alone_(diagonal.size())
 {
-    ParameterValues positive(unknowns.parameters().size());
+    constexpr double kAlone = 1e-9;
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
-        if (diagonal[i] > 0) positive[unknowns.parameter_of(std::size_t(i))].push_back(diagonal[i]);
+        alone_[i] = kAlone * sight_.typical[unknowns.parameter_of(std::size_t(i))];
     }
-    for (const auto& values : positive) {
-        usual_.push_back(values.empty() ? 1 : quantile(values, 0.5));
-    }
-    for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
-        const double usual = usual_[unknowns.parameter_of(std::size_t(i))];
-        seen_.push_back(diagonal[i] > kInvisible * usual);
-        alone_[i] = 1e-9 * usual;
-    }
-    for (const Element type : {Element::triangle, Element::hinge}) {
-        const auto neighbours = neighbouring_elements(cloth, type);
-        const double degree =
-            2 * double(neighbours.size()) / std::max(1.0, double(element_count(cloth, type)));
-        for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {
-            if (unknowns.parameters()[k].kind->element != type) continue;
-            for (const auto& [a, b] : neighbours) {
-                const Eigen::Index one = index_of(unknowns.number(k, a));
-                const Eigen::Index other = index_of(unknowns.number(k, b));
-                if (one != other) pairs_.push_back({one, other, usual_[k] / degree});
-            }
-        }
+    const NeighbouringUnknowns neighbours(cloth, unknowns);
+    for (const auto& [a, b] : neighbours.pairs) {
+        const std::size_t k = unknowns.parameter_of(a);
+        pairs_.push_back({index_of(a), index_of(b), sight_.typical[k] / neighbours.degree[k]});
     }
 }
 
@@ -125,8 +107,7 @@ Eigen::VectorXd NeighbourPull::multiply(const Eigen::VectorXd& x) const
 // Solves (H + prior) x = right by conjugate gradients, from x on; entries that are held stay.
 void solve_part(const DisplacementBalance& balance, const NeighbourPull& prior, const Part& part,
                 const Eigen::VectorXd& diagonal, const Eigen::VectorXd& right,
-                const std::vector<char>& held, int iterations, const std::function<void()>& worked,
-                Eigen::VectorXd& x)
+                const std::vector<char>& held, int iterations, Eigen::VectorXd& x)
 {
     const auto clear_held = [&](Eigen::VectorXd& vector) {
         for (std::size_t i = 0; i < held.size(); ++i) {
@@ -153,18 +134,16 @@ void solve_part(const DisplacementBalance& balance, const NeighbourPull& prior, 
         const double now = left.dot(next);
         direction = next + now / size * direction;
         size = now;
-        worked();
     }
 }
 
 class NoisyMesh {
   public:
     NoisyMesh(const BalanceReader& reader, const IdentifyOptions& options, const Scheme& scheme,
-              std::size_t most_bytes, const Stage& stage)
+              std::size_t most_bytes, Work& work)
         : options_(options),
           reader_(reader),
-          stage_(stage),
-          balance_(reader, options.regions, scheme, most_bytes, stage.part(0, 0.1))
+          balance_(reader, options.regions, scheme, most_bytes, work)
     {
     }
 
@@ -185,24 +164,15 @@ class NoisyMesh {
     Cloth cloth_of(const Eigen::VectorXd& values) const;
     bool hold_negative(Eigen::VectorXd& values);
     PriorWeights weights(double pull) const;
-    // Work is counted in products with the matrix; what is expected is usual for one of each kind.
-    double done() const { return 0.1 + 0.9 * std::min(1.0, worked_ / kUsualWork); }
-    void count_work(double products) const
-    {
-        worked_ += products;
-        stage_.report(done());
-    }
     StandardErrors errors(double force) const;
 
     const IdentifyOptions& options_;
     const BalanceReader& reader_;
-    const Stage& stage_;
     DisplacementBalance balance_;
     std::optional<NeighbourPull> prior_;
     PriorWeights chosen_;
     Eigen::VectorXd diagonal_, start_, found_;
     std::vector<char> held_;
-    mutable double worked_ = 0;
 };
 
 PriorWeights NoisyMesh::weights(double pull) const
@@ -239,9 +209,7 @@ Cloth NoisyMesh::cloth_of(const Eigen::VectorXd& values) const
 
 void NoisyMesh::weigh(const Cloth& cloth)
 {
-    const double from = done();
-    worked_ += kWorkOfWeighing;
-    balance_.weigh(cloth, stage_.part(from, done()));
+    balance_.weigh(cloth);
     diagonal_ = balance_.diagonal();
     prior_.emplace(reader_.cloth(), balance_.unknowns(), diagonal_);
     prior_->set(chosen_, found_.size() > 0 ? &found_ : nullptr);
@@ -258,9 +226,7 @@ Eigen::VectorXd NoisyMesh::solved(const Part& part, int iterations) const
 {
     Eigen::VectorXd x = found_.size() > 0 ? found_ : start_;
     const Eigen::VectorXd diagonal = (part.fold ? 0.5 : 1.0) * diagonal_;
-    solve_part(
-        balance_, *prior_, part, diagonal, balance_.right(part), held_, iterations,
-        [&] { count_work(part.fold ? 0.5 : 1); }, x);
+    solve_part(balance_, *prior_, part, diagonal, balance_.right(part), held_, iterations, x);
     return x;
 }
 
@@ -350,9 +316,7 @@ StandardErrors NoisyMesh::errors(double force) const
             right += (random.uniform() < 0.5 ? -1.0 : 1.0) * (scores.col(g) - mean);
         }
         Eigen::VectorXd change = Eigen::VectorXd::Zero(found_.size());
-        solve_part(
-            balance_, *prior_, {}, diagonal_, right, {}, kIterations, [&] { count_work(1); },
-            change);
+        solve_part(balance_, *prior_, {}, diagonal_, right, {}, kIterations, change);
         variance += 2 * change.cwiseAbs2() / kDraws;
     }
     const Unknowns& unknowns = balance_.unknowns();
@@ -424,13 +388,14 @@ std::optional<Scheme> scheme_for(const BalanceReader& reader, const IdentifyOpti
     return std::nullopt;
 }
 
-// The best homogeneous cloth by displacements. It starts at the stiffness with which the hanging
-// sheet stretches by a twentieth, and weighs by what it finds.
+// The best homogeneous cloth by displacements, from few of the windows. It starts at the stiffness
+// with which the hanging sheet stretches by a twentieth, and weighs by what it finds. What follows
+// is expected to take `products_after` products with a matrix of `bytes_after`.
 std::optional<Cloth> homogeneous_start(const BalanceReader& reader, const IdentifyOptions& options,
-                                       const Scheme& scheme, const Stage& stage)
+                                       const Scheme& scheme, Work& work, double products_after,
+                                       std::size_t bytes_after)
 {
     constexpr double kUsualStrain = 0.05, kUsualBending = 1e-4, kSecond = 1e-3;
-    constexpr int kTurns = 5;
     const Cloth& like = reader.cloth();
     IdentifyOptions together = options;
     together.regions = one_region(like);
@@ -444,8 +409,12 @@ std::optional<Cloth> homogeneous_start(const BalanceReader& reader, const Identi
                              (parameter.is_damping() ? kSecond : 1);
         for (double& of : values_of(cloth, parameter)) of = value;
     }
-    NoisyMesh mesh(reader, together, scheme, kFewBytes, stage);
+    NoisyMesh mesh(reader, together, scheme, kFewBytes, work);
     if (mesh.balance().place_count() == 0) return std::nullopt;
+    const double more_windows =
+        std::min(mesh.balance().windows_per_place(), double(bytes_after) / double(kFewBytes));
+    work.expect((kTurns * kWorkOfTurn + products_after * more_windows) *
+                mesh.balance().work_of_product());
     for (int turn = 0; turn < kTurns; ++turn) cloth = mesh.turn(cloth);
     return cloth;
 }
@@ -454,15 +423,15 @@ std::optional<Cloth> homogeneous_start(const BalanceReader& reader, const Identi
 
 std::optional<Identification> identify_noisy_mesh(const BalanceReader& reader,
                                                   const IdentifyOptions& options,
-                                                  const NoiseEstimate& noise, const Stage& stage)
+                                                  const NoiseEstimate& noise, Work& work)
 {
     const std::optional<Scheme> scheme = scheme_for(reader, options, noise);
     if (!scheme) return std::nullopt;
     const std::optional<Cloth> start =
-        homogeneous_start(reader, options, *scheme, stage.part(0, 0.05));
+        homogeneous_start(reader, options, *scheme, work, kUsualWork, kMostBytes);
     if (!start) return std::nullopt;
-    const Stage rest = stage.part(0.05, 1);
-    NoisyMesh mesh(reader, options, *scheme, kMostBytes, rest);
+    NoisyMesh mesh(reader, options, *scheme, kMostBytes, work);
+    work.expect(kUsualWork * mesh.balance().work_of_product());
     mesh.begin(*start);
     mesh.weigh(*start);
     mesh.choose_prior();
@@ -474,16 +443,15 @@ std::optional<Identification> identify_noisy_mesh(const BalanceReader& reader,
 
 std::optional<double> unexplained_displacements(const BalanceReader& reader,
                                                 const IdentifyOptions& options,
-                                                const NoiseEstimate& noise, const Stage& stage)
+                                                const NoiseEstimate& noise, Work& work)
 {
     constexpr int kIterations = 20;
     const std::optional<Scheme> scheme = scheme_for(reader, options, noise);
     if (!scheme) return std::nullopt;
     const std::optional<Cloth> start =
-        homogeneous_start(reader, options, *scheme, stage.part(0, 0.3));
+        homogeneous_start(reader, options, *scheme, work, 2 * kIterations, kFewBytes);
     if (!start) return std::nullopt;
-    const Stage rest = stage.part(0.3, 1);
-    NoisyMesh mesh(reader, options, *scheme, kFewBytes, rest);
+    NoisyMesh mesh(reader, options, *scheme, kFewBytes, work);
     mesh.begin(*start);
     mesh.weigh(*start);
     const double left = mesh.predicted(kIterations);

@@ -18,14 +18,7 @@ double median_of(const std::vector<double>& values)
     return quantile(values, 0.5);
 }
 
-// Which parameters normal equations see, and what they say about a parameter of each kind on
-// average. What is not seen has no part in that: a kind may be seen in few springs.
-struct Sight {
-    Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns);
-
-    std::vector<double> typical;  // [parameter]
-    std::vector<char> seen;       // [unknown]
-};
+}  // namespace
 
 Sight::Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns) : seen(diagonal.size(), 0)
 {
@@ -39,8 +32,6 @@ Sight::Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns) : seen(d
     }
 }
 
-}  // namespace
-
 double weight_of(const Parameter& parameter, const PriorWeights& weights)
 {
     const bool damping = parameter.is_damping();
@@ -50,18 +41,18 @@ double weight_of(const Parameter& parameter, const PriorWeights& weights)
     return damping ? weights.damping : weights.stiffness;
 }
 
-void PriorSolver::find_neighbours()
+NeighbouringUnknowns::NeighbouringUnknowns(const Cloth& cloth, const Unknowns& unknowns)
+    : degree(unknowns.parameters().size(), 0)
 {
-    degree_.assign(unknowns_.parameters().size(), 0);
     for (const Element type : {Element::triangle, Element::hinge}) {
-        const auto pairs = neighbouring_elements(cloth_, type);
-        for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
-            if (unknowns_.parameters()[k].kind->element != type) continue;
-            for (const auto& [a, b] : pairs) {
-                const std::array both{unknowns_.number(k, a), unknowns_.number(k, b)};
-                if (both[0] != both[1]) neighbours_.push_back(both);
+        const auto elements = neighbouring_elements(cloth, type);
+        for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {
+            if (unknowns.parameters()[k].kind->element != type) continue;
+            for (const auto& [a, b] : elements) {
+                const std::array both{unknowns.number(k, a), unknowns.number(k, b)};
+                if (both[0] != both[1]) pairs.push_back(both);
             }
-            degree_[k] = 2 * double(pairs.size()) / double(element_count(cloth_, type));
+            degree[k] = 2 * double(elements.size()) / double(element_count(cloth, type));
         }
     }
 }
@@ -86,7 +77,7 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights
     for (Eigen::Index i = 0; i < diagonal.size(); ++i) {
         const std::size_t k = unknowns_.parameter_of(i);
         const double scale = sight.typical[k];
-        const bool has_neighbours = degree_[k] > 0 && !neighbours_.empty();
+        const bool has_neighbours = neighbours_.degree[k] > 0 && !neighbours_.pairs.empty();
         const double weight = has_neighbours ? kBeside * weight_of(unknowns_.parameter(i), weights)
                                              : weight_of(unknowns_.parameter(i), weights);
         const double unseen = has_neighbours ? kBeside * kFollow : 1;
@@ -94,10 +85,10 @@ BoundedSystem PriorSolver::system(const NormalBlocks& blocks, const PriorWeights
         prior.emplace_back(i, i, added);
         system.right[i] = (sight.seen[i] ? system.right[i] : 0) + added * center_[i];
     }
-    for (const auto& [a, b] : neighbours_) {
+    for (const auto& [a, b] : neighbours_.pairs) {
         const std::size_t k = unknowns_.parameter_of(a);
         const bool both = sight.seen[a] && sight.seen[b];
-        const double pull = sight.typical[k] / degree_[k] *
+        const double pull = sight.typical[k] / neighbours_.degree[k] *
                             (both ? weight_of(unknowns_.parameter(a), weights) : kFollow);
         const auto i = static_cast<int>(a), j = static_cast<int>(b);
         prior.emplace_back(i, i, pull);

@@ -12,6 +12,23 @@ namespace springtime {
 
 double weight_of(const Parameter& parameter, const PriorWeights& weights);
 
+// Which parameters normal equations see, and what they say about a parameter of each kind on
+// average. What is not seen has no part in that: a kind may be seen in few elements.
+struct Sight {
+    Sight(const Eigen::VectorXd& diagonal, const Unknowns& unknowns);
+
+    std::vector<double> typical;  // [parameter]
+    std::vector<char> seen;       // [unknown]
+};
+
+// Unknowns of triangles and hinges that are neighbours on the mesh.
+struct NeighbouringUnknowns {
+    NeighbouringUnknowns(const Cloth& cloth, const Unknowns& unknowns);
+
+    std::vector<std::array<std::size_t, 2>> pairs;
+    std::vector<double> degree;  // mean number of neighbours, by parameter
+};
+
 // Solves under a prior. Parameters of triangles and hinges are drawn towards their neighbours, all
 // others towards the median of their kind in their family.
 class PriorSolver {
@@ -19,11 +36,11 @@ class PriorSolver {
     PriorSolver(const Cloth& cloth, const std::optional<Regions>& regions, bool iterative)
         : cloth_(cloth),
           unknowns_(cloth, regions),
+          neighbours_(cloth, unknowns_),
           solver_(iterative ? LinearSolver::iterative : LinearSolver::direct),
           elimination_(NormalBlocks(cloth, regions).elimination(cloth.rest)),
           center_(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size())))
     {
-        find_neighbours();
     }
 
     // The normal equations with the prior. Parameters that are not seen have the prior alone.
@@ -42,12 +59,9 @@ class PriorSolver {
     void center_on(const Solved& one, const Solved& other);
 
   private:
-    void find_neighbours();
-
     const Cloth& cloth_;
     Unknowns unknowns_;
-    std::vector<std::array<std::size_t, 2>> neighbours_;  // pairs of unknowns
-    std::vector<double> degree_;                          // mean number of neighbours, by parameter
+    NeighbouringUnknowns neighbours_;
     LinearSolver solver_;
     Elimination elimination_;
     Eigen::VectorXd center_;

@@ -47,9 +47,6 @@ std::string noise_text(const Identification& found)
                "; so forces that do not balance were weighed by the displacements that would "
                "explain them, and what as much noise again takes away was put back\n";
     }
-    if (found.instruments == Instruments::noise) {
-        return text + "; so as much noise was added again, and what that changes was taken off\n";
-    }
     if (found.instruments == Instruments::frames) {
         return text + (noise.white ? "; so even and odd frames were held against each other, which "
                                      "such noise cannot bias\n"
