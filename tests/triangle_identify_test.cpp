@@ -209,10 +209,9 @@ TEST(DisplacementBalance, IsLeastSquaresOfDisplacements)
     const IdentifyOptions options = options_of(truth);
     const BalanceReader reader(noisy, options);
     const Scheme scheme{BalanceForm::weak, Instruments::noise, 8, 1e-3};
-    const Progress silent;
-    DisplacementBalance balance(reader, std::nullopt, scheme, std::size_t(1) << 30,
-                                Stage(silent, ""));
-    balance.weigh(truth, Stage(silent, ""));
+    Work work;
+    DisplacementBalance balance(reader, std::nullopt, scheme, std::size_t(1) << 30, work);
+    balance.weigh(truth);
     const auto size = static_cast<Eigen::Index>(balance.unknowns().size());
     Eigen::MatrixXd normal(size, size);
     for (Eigen::Index i = 0; i < size; ++i) {
