@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "error_of.h"
 #include "learn/bounded_system.h"
+#include "stubborn.h"
 
 namespace springtime {
 
@@ -197,16 +198,6 @@ TEST(ThreadsSparseCholesky, HasTheSameBitsForAnyNumberOfThreads)
 }
 
 // ---- Work
-
-// Says no at its n-th call.
-struct Stubborn {
-    int calls = 0, no_at = 0;
-
-    Progress listener()
-    {
-        return Progress([this](const ProgressUpdate&) { return ++calls != no_at; });
-    }
-};
 
 TEST(Work, CountsTheMultiplicationsOfAFactorisation)
 {
