@@ -1,5 +1,8 @@
 #include "reproduce.h"
 
+#include <algorithm>
+#include <array>
+
 #include "config.h"
 #include "generating.h"
 #include "outputs.h"
@@ -11,22 +14,34 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// What an experiment makes and would take up again; notes with other endings stay.
+void remove_results(const fs::path& folder)
+{
+    constexpr std::array kEndings{".h5", ".json", ".csv", ".png", ".part"};
+    std::vector<fs::path> made;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+        const bool is_ours = std::find(kEndings.begin(), kEndings.end(),
+                                       entry.path().extension().string()) != kEndings.end() ||
+                             entry.path().filename() == "config.toml" ||
+                             entry.path() == folder / "result.md";
+        if (is_ours && entry.is_regular_file()) made.push_back(entry.path());
+    }
+    for (const fs::path& file : made) fs::remove(file);
+}
+
 // A folder holds one experiment at one scale, and says which.
 std::shared_ptr<void> claim_out(const ReproduceArguments& arguments)
 {
     const OutputFolder folder{
-        arguments.out, "reproduction.toml",
+        arguments.out,
+        "reproduction.toml",
         fmt::format("experiment = {}\nscale = {}\n", toml_text(arguments.experiment),
-                    toml_text(arguments.scale))};
-    const auto holds_more = [&] {  // than what input that was refused left
-        return std::distance(fs::directory_iterator(folder.path), {}) > 1;
-    };
-    if (has_marker(folder) && read_text(folder.path / folder.marker) != folder.settings &&
-        holds_more()) {
-        throw Error("{}: is of another experiment or scale than {} at scale {}; give another --out",
-                    arguments.out, arguments.experiment, arguments.scale);
-    }
-    return claim_folder(folder);
+                    toml_text(arguments.scale)),
+        {"result.json", "result.md"},
+        true};
+    std::shared_ptr<void> claim = claim_folder(folder, arguments.overwrite);
+    if (arguments.overwrite) remove_results(arguments.out);
+    return claim;
 }
 
 using Experiment = int (*)(const ReproduceArguments&);
@@ -114,7 +129,8 @@ Learned learn_in(RunFolder run, const fs::path& motion, LearnOptions options,
     options.device = device_named(common.device);
     run.on_note = [&common](const std::string& text) { note(common, text); };
     run.learns_from(motion);
-    return learn(open_motion(motion), options, show_progress(common.quiet), &run);
+    return learn(until_interrupted(open_motion(motion)), options, show_progress(common.quiet),
+                 &run);
 }
 
 }  // namespace springtime::app
@@ -144,6 +160,7 @@ Verb add_reproduce(CLI::App& root)
              "file")
         .repeated()
         .type("FILE");
+    add_overwrite(flags, arguments->overwrite);
     add_common(flags, arguments->common);
     const auto run = [arguments] {
         try {

@@ -16,6 +16,7 @@ struct ReproduceArguments {
     CommonOptions common;
     std::string experiment, out = "reproduction", scale = "full";
     std::vector<std::string> obstacles;
+    bool overwrite = false;
 };
 
 inline constexpr const char* kInterrupted = "interrupted; run the same command again to go on";

@@ -114,8 +114,8 @@ Cloth hardly_changed(Cloth cloth)
 json motion_row(const std::string& text, const Cloth& cloth, const Motion& test,
                 const CommonOptions& common)
 {
-    const MotionError error =
-        surrogate_error(cloth, test, device_named(common.device), common.threads, {});
+    const MotionError error = surrogate_error(cloth, test, device_named(common.device),
+                                              common.threads, show_progress(common.quiet));
     return {{"text", text}, {"motion_rmse", {{"mean", error.mean}, {"std", error.std}}}};
 }
 
@@ -168,7 +168,7 @@ class FabricTrial {
         const fs::path path = folder_ / (data.name + ".h5");
         make_motion(path, data.finer ? finer_ : truth_, fabric_run(scale_, data, rollouts, seed),
                     common_, {.noise = data.noise, .positions_only = data.camera});
-        return open_motion(path);
+        return until_interrupted(open_motion(path));
     }
 
     json row(const FabricData& data, const Motion& test) const

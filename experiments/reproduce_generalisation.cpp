@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "presets.h"
+#include "progress.h"
 #include "reproduce.h"
 #include "surrogates.h"
 
@@ -56,7 +57,7 @@ Tests make_tests(const fs::path& folder, const Scale& scale, const Cloth& source
         make_motion(path, source,
                     motion_options(scale, rollouts, anchors, common.seed + kUnseen + anchors),
                     common);
-        return open_motion(path);
+        return until_interrupted(open_motion(path));
     };
     Tests tests{make(2, scale.test_rollouts), {}};
     for (const int anchors : {1, 3, 4}) {
@@ -111,7 +112,7 @@ class Judge {
         const int substeps = stable_substeps(cloth, header.environment, header.dt);
         const auto error = [&](int parts) {
             return brief(surrogate_error(cloth, motion, device_named(common_.device),
-                                         common_.threads, {}, parts));
+                                         common_.threads, show_progress(common_.quiet), parts));
         };
         try {
             return error(cloth.springs.spring_count() > 0 ? 1 : substeps);

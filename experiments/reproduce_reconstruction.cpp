@@ -3,6 +3,7 @@
 
 #include "config.h"
 #include "generating.h"
+#include "progress.h"
 #include "reproduce.h"
 
 namespace springtime::app {
@@ -110,10 +111,11 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     const Learned learned = learn_in(run, motion, method.options, common);
     const Cloth& cloth = learned.cloth;
     const Device device = device_named(common.device);
-    const MotionError error = surrogate_error(cloth, test, device, common.threads, {});
+    const MotionError error =
+        surrogate_error(cloth, test, device, common.threads, show_progress(common.quiet));
     fs::copy_file(homogeneous_file, folder / "homogeneous.json", fs::copy_options::skip_existing);
-    const MotionError homogeneous =
-        surrogate_error(*learned.homogeneous, test, device, common.threads, {});
+    const MotionError homogeneous = surrogate_error(*learned.homogeneous, test, device,
+                                                    common.threads, show_progress(common.quiet));
     write_png(run.path() / "stiffness.png", draw_stiffness(cloth));
     const auto published = [](double value) {
         return value < 0 ? nlohmann::json(nullptr) : nlohmann::json(value);
@@ -193,7 +195,8 @@ int reproduce_reconstruction(const ReproduceArguments& arguments)
     const Motion test = source_of(reader);
     // Folding sheets amplify rounding: no surrogate can be expected to come closer than this.
     note(common, "the truth itself, run in double precision");
-    const MotionError floor = surrogate_error(truth, test, Device::reference, common.threads, {});
+    const MotionError floor = surrogate_error(truth, test, Device::reference, common.threads,
+                                              show_progress(common.quiet));
     nlohmann::json methods;
     std::vector<std::string> order;
     for (const Method& method : reconstruction_methods(scale)) {

@@ -331,7 +331,7 @@ class Strangers:
     def test_bash_completes(self):
         self.assertEqual(self.complete("springtime", "tr"), ["train"])
         self.assertEqual(self.complete("springtime", "generate", "--roll"), ["--rollouts"])
-        self.assertEqual(self.complete("springtime", "train", "--solver", "it"), ["iterative"])
+        self.assertEqual(self.complete("springtime", "train", "--instruments", "no"), ["none", "noise"])
 
     def test_warnings_survive_quiet(self):
         self.generate("m.h5", "--rollouts", "1")

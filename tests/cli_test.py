@@ -684,7 +684,7 @@ class CommandLine(Exporting, Fabric, Learning, OwnData, Solver, Strangers, Writi
 
         (self.folder / "block.obj").write_text(BLOCK)
         told = self.run_it("reproduce", "drape", "--scale", "smoke", "--out", "l", code=2).stderr
-        self.assertIn("is of another experiment or scale", told)
+        self.assertIn("is filled with other settings (reproduction.toml has them); replace it with --overwrite", told)
         told = self.run_it("reproduce", "locking", "--obstacle", "block.obj", code=2).stderr
         self.assertIn("is for reproduce drape", told)
         told = self.run_it("reproduce", "drape", "--out", "d", "--obstacle", "animal", code=2).stderr

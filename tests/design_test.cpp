@@ -15,6 +15,7 @@
 #include "springtime/error.h"
 #include "springtime/generate.h"
 #include "springtime/simulation.h"
+#include "stubborn.h"
 
 namespace springtime {
 namespace {
@@ -339,6 +340,23 @@ TEST(RankExperiments, RefusesWhatCannotBeWeighed)
     EXPECT_NE(found(options).find("shorter than one frame"), std::string::npos);
     const Progress none([](const ProgressUpdate&) { return false; });
     EXPECT_THROW(rank_experiments(cloth, short_design(), none), Cancelled);
+}
+
+TEST(RankExperiments, ReportsWithinAnExperimentAndCanBeCancelledThere)
+{
+    const Cloth cloth = known_grid(5, 5);
+    std::vector<double> done;
+    const Progress watch([&](const ProgressUpdate& update) {
+        done.push_back(update.done / update.total);
+        return true;
+    });
+    const std::size_t experiments = rank_experiments(cloth, short_design(), watch).size();
+    EXPECT_GT(done.size(), 2 * experiments);
+    EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+    EXPECT_EQ(done.back(), 1);
+    Stubborn stubborn{0, 3};
+    EXPECT_THROW(rank_experiments(cloth, short_design(), stubborn.listener()), Cancelled);
+    EXPECT_EQ(stubborn.calls, 3);  // and is not asked again
 }
 
 TEST(RankExperiments, AnErrorOfZeroIsNoInfinity)

@@ -9,7 +9,9 @@
 
 #include "backends/simd/simd.h"
 #include "cloths.h"
+#include "sim/stepper.h"
 #include "springtime/error.h"
+#include "stubborn.h"
 
 namespace springtime {
 
@@ -447,6 +449,40 @@ TEST(Generate, ProgressEndsAtTheTotal)
              return true;
          }));
     EXPECT_NEAR(last, 37, 1e-9);
+}
+
+// A frame of 100,000 steps of 16 particles is one of several pieces.
+TEST(Generate, LooksAtTheListenerWithinLongFrames)
+{
+    const Cloth cloth = uneven_grid({4, 4, true, true, true, true});
+    GenerateOptions options;
+    options.rollouts = 1;
+    options.stride = 300000;
+    options.dt = 1e-3;
+    options.seconds = options.stride * options.dt;
+    options.anchor_size = 1;
+    std::vector<double> done;
+    const Progress watch([&](const ProgressUpdate& update) {
+        done.push_back(update.done);
+        return true;
+    });
+    const Made whole = make(cloth, options, 0, watch);
+    const double piece = double(steps_per_piece(16)) / options.stride;
+    ASSERT_EQ(done.size(), 1 + std::size_t(std::ceil(1 / piece)));
+    for (std::size_t i = 1; i < done.size(); ++i) {
+        EXPECT_GT(done[i], done[i - 1]);
+        EXPECT_LE(done[i] - done[i - 1], piece / 2 + 1e-12);  // a rollout is two frames
+    }
+    EXPECT_DOUBLE_EQ(done.back(), 1);
+    Stubborn stubborn{0, 2};
+    EXPECT_FALSE(make(cloth, options, 0, stubborn.listener()).finished);
+    EXPECT_EQ(stubborn.calls, 2);
+    // The pieces change nothing.
+    GenerateOptions fine = options;
+    fine.stride = options.stride / 10;
+    const Made same = make(cloth, fine);
+    EXPECT_EQ(same.rollouts[0].frames(10, 1, fine.dt * fine.stride).position,
+              whole.rollouts[0].frames(1, 1, options.dt * options.stride).position);
 }
 
 TEST(Generate, BlowUpIsAFailureThatSaysWhatToDo)

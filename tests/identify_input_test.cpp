@@ -9,6 +9,7 @@
 #include "identifying.h"
 #include "springtime/error.h"
 #include "springtime/identify.h"
+#include "stubborn.h"
 
 namespace springtime {
 
@@ -128,6 +129,26 @@ TEST(Identify, StopsWhenAskedTo)
         const Progress until([&](const ProgressUpdate&) { return asked++ < stop; });
         EXPECT_THROW(identify(motion, options_for(truth), until), Cancelled);
         EXPECT_EQ(asked, stop + 1);
+    }
+}
+
+TEST(LeastUnexplained, StopsWhenAskedTo)
+{
+    const Cloth truth = varied_cloth(kGrid5);
+    const Motion motion = falls(truth, 3, 1, 60);
+    std::vector<double> shares;
+    const Progress listen([&](const ProgressUpdate& update) {
+        shares.push_back(update.done / update.total);
+        return true;
+    });
+    const auto expected = least_unexplained(motion, options_for(truth), listen);
+    ASSERT_GE(shares.size(), 3u);
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    EXPECT_EQ(expected, least_unexplained(motion, options_for(truth)));
+    for (const int no_at : {1, int(shares.size() / 2), int(shares.size())}) {
+        Stubborn stubborn{0, no_at};
+        EXPECT_THROW(least_unexplained(motion, options_for(truth), stubborn.listener()), Cancelled);
+        EXPECT_EQ(stubborn.calls, no_at);
     }
 }
 

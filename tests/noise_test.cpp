@@ -8,6 +8,7 @@
 
 #include "core/random.h"
 #include "identifying.h"
+#include "stubborn.h"
 
 namespace springtime {
 
@@ -46,7 +47,8 @@ Tracks noisy_tracks(std::size_t particles, std::size_t frames, double level, dou
 NoiseEstimate estimate(const Tracks& tracks)
 {
     NoiseMeter meter;
-    meter.add(tracks);
+    Work work;
+    meter.add(tracks, work);
     return meter.estimate();
 }
 
@@ -142,6 +144,20 @@ TEST(Noise, NothingToMeasureIsNoNoise)
     const NoiseEstimate noise = estimate(noisy_tracks(40, kPieceFrames - 1, 1e-3, 0, 5));
     EXPECT_EQ(noise.level, 0);
     EXPECT_FALSE(noise.white);
+}
+
+TEST(Noise, CanBeCancelledWithinARollout)
+{
+    constexpr int kFrames = 400;
+    const Tracks tracks = noisy_tracks(2000, kFrames, 1e-3, 0, 1);
+    Stubborn stubborn{0, 2};
+    const Progress progress = stubborn.listener();
+    Work work(progress, "noise");
+    NoiseMeter meter;
+    EXPECT_THROW(meter.add(tracks, work), Cancelled);
+    EXPECT_EQ(stubborn.calls, 2);
+    // Beside the two looks at the listener, a track: 60 multiplications for every frame.
+    EXPECT_LE(work.done(), 2 * (Work::kReportEvery + 60 * kFrames));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "core/random.h"
 #include "error_of.h"
 #include "learn/bounded_system.h"
+#include "stubborn.h"
 
 namespace springtime {
 
@@ -198,16 +199,6 @@ TEST(ThreadsSparseCholesky, HasTheSameBitsForAnyNumberOfThreads)
 
 // ---- Work
 
-// Says no at its n-th call.
-struct Stubborn {
-    int calls = 0, no_at = 0;
-
-    Progress listener()
-    {
-        return Progress([this](const ProgressUpdate&) { return ++calls != no_at; });
-    }
-};
-
 TEST(Work, CountsTheMultiplicationsOfAFactorisation)
 {
     Random random(7);
@@ -265,20 +256,18 @@ TEST(ThreadsWork, EndsAFactorisationAPieceAfterTheListenerSaidNo)
     }
 }
 
-TEST(Work, EndsConjugateGradientsAndTheSearchForBounds)
+TEST(Work, EndsTheSearchForBounds)
 {
     Random random(9);
     const Sheet sheet = sheet_of(64, random);
-    for (const LinearSolver solver : {LinearSolver::direct, LinearSolver::iterative}) {
-        Stubborn stubborn{0, 2};
-        const Progress progress = stubborn.listener();
-        Work work(progress, "work");
-        SolveAids aids;
-        aids.work = &work;
-        const BoundedSystem system{sheet.matrix, normals(sheet.matrix.rows(), random)};
-        EXPECT_THROW(solve_bounded(system, solver, aids), Cancelled);
-        EXPECT_LE(work.done(), 2 * Work::kReportEvery + 2 * Work::kLongestPiece);
-    }
+    Stubborn stubborn{0, 2};
+    const Progress progress = stubborn.listener();
+    Work work(progress, "work");
+    SolveAids aids;
+    aids.work = &work;
+    const BoundedSystem system{sheet.matrix, normals(sheet.matrix.rows(), random)};
+    EXPECT_THROW(solve_bounded(system, aids), Cancelled);
+    EXPECT_LE(work.done(), 2 * Work::kReportEvery + 2 * Work::kLongestPiece);
 }
 
 }  // namespace

@@ -4,11 +4,21 @@
 
 #include <vector>
 
+#include "core/random.h"
 #include "learn/training_set.h"
 #include "motions.h"
 #include "springtime/learn.h"
 
 namespace springtime {
+
+inline ParameterValues random_values_like(ParameterValues values)
+{
+    Random random(3);
+    for (auto& kind : values) {
+        for (double& value : kind) value = random.normal();
+    }
+    return values;
+}
 
 // 6 x 6 particles of 0.1 kg, 0.5 m apart, stiff and soft squares, a tough band.
 inline Cloth patchwork()

@@ -292,11 +292,7 @@ TEST(LogParameters, WhereItIsLeanStiffnessAloneDeviates)
     const LogParameters logs(cloth, 2e-3, true);
     TrainState state = logs.start_from(cloth);
     const ParameterValues before = state.parameters;
-    Random random(3);
-    ParameterValues gradient = before;
-    for (auto& kind : gradient) {
-        for (double& g : kind) g = random.normal();
-    }
+    ParameterValues gradient = random_values_like(before);
     DescentOptions options;
     options.lean = true;
     logs.descend(state, gradient, options, 0.01, 1);

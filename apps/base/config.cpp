@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 #include <CLI/CLI.hpp>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -16,6 +17,26 @@ namespace {
 bool is_beside_settings(const std::string& name)
 {
     return name == "help" || name == "help-all" || name == "config";
+}
+
+// A setting that older versions wrote into run folders. It may stay where it says what is done now.
+struct DroppedSetting {
+    std::string_view verb, key, value, reason;
+};
+
+constexpr std::array kDropped{DroppedSetting{
+    "train", "solver", "direct", "the solve by conjugate gradients was slower at every size"}};
+
+// Throws Error when it asks for what is gone.
+bool is_dropped(const std::string& verb, const std::string& key, const toml::node& node,
+                const std::string& where)
+{
+    for (const DroppedSetting& dropped : kDropped) {
+        if (verb != dropped.verb || key != dropped.key) continue;
+        if (node.value_or(std::string()) == dropped.value) return true;
+        throw Error("{}: this setting is gone, since {}; delete the line", where, dropped.reason);
+    }
+    return false;
 }
 
 std::string key_list(const CLI::App& verb)
@@ -202,6 +223,7 @@ std::vector<std::string> config_arguments(const Flags& flags, const std::string&
                 throw Error("{}: no such table; tables are named like the verbs", where);
             }
             const CLI::Option* option = verb.get_option_no_throw("--" + key);
+            if (is_dropped(verb.get_name(), key, node, where)) continue;
             if (option == nullptr || is_beside_settings(key)) {
                 throw Error("{}: '{}' has no such setting; it has: {}", where, verb.get_name(),
                             key_list(verb));

@@ -324,7 +324,6 @@ int run_verb(CLI::App& root, const Verb* verb, std::vector<std::string> argument
                    unknown.empty() ? error.what() : about_unknown_flag(app, unknown));
         return kBadInput;
     }
-    catch_interrupts();
     return verb ? verb->run() : kBadInput;
 }
 
@@ -455,6 +454,8 @@ int run_checked(const std::vector<AddVerb>& adders, const std::vector<std::strin
     } catch (const std::bad_alloc&) {
         return complain(kFailed,
                         "out of memory; use a smaller grid, fewer threads or a larger stride");
+    } catch (const Cancelled&) {
+        return complain(kFailed, "interrupted");
     } catch (const std::exception& error) {
         return complain(kFailed, with_flags(error.what()));
     }

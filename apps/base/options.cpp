@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <utility>
+
+#include "progress.h"
 
 namespace springtime::app {
 
@@ -324,7 +327,18 @@ Motion source_of(const MotionReader& reader)
     source.read = [&reader](std::size_t rollout, std::size_t first, std::size_t count) {
         return reader.read(rollout, first, count);
     };
-    return source;
+    return until_interrupted(std::move(source));
+}
+
+// Much that looks at every rollout does no more than read, and reports nothing.
+Motion until_interrupted(Motion motion)
+{
+    motion.read = [read = std::move(motion.read)](std::size_t rollout, std::size_t first,
+                                                  std::size_t count) {
+        if (interrupted()) throw Cancelled("reading: cancelled");
+        return read(rollout, first, count);
+    };
+    return motion;
 }
 
 void warn_if_unfinished(const std::filesystem::path& path, const Motion& motion)
@@ -346,7 +360,7 @@ Motion open_input(const std::filesystem::path& path)
 {
     Motion motion = open_motion(path);
     warn_if_unfinished(path, motion);
-    return motion;
+    return until_interrupted(std::move(motion));
 }
 
 void note(const CommonOptions& options, const std::string& text)

@@ -109,6 +109,8 @@ MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, in
 
 // A motion file as the library likes to read it; the reader must outlive it.
 Motion source_of(const MotionReader& reader);
+// The same motion, whose reading throws Cancelled once the user has interrupted.
+Motion until_interrupted(Motion motion);
 
 // A motion file that a verb reads. Says on standard error, also with --quiet, when it is not
 // finished.

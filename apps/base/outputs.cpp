@@ -94,33 +94,59 @@ void check_outputs(const Flags& flags, const std::vector<Output>& outputs, bool 
 
 // ---- Folders ----
 
-bool has_marker(const OutputFolder& folder)
+namespace {
+
+// What input that was refused leaves: the marker, and nothing else.
+bool is_only_marked(const OutputFolder& folder)
 {
-    return fs::is_regular_file(folder.path / folder.marker);
+    return std::distance(fs::directory_iterator(folder.path), {}) <= 1;
 }
 
-void check_output_folder(const OutputFolder& folder)
+void check_folder(const OutputFolder& folder, bool overwrite)
 {
     check_no_stream("--out", folder.path);
-    if (folder.path.empty()) throw Error("--out: the name is empty; give one");
-    if (!fs::exists(folder.path) || has_marker(folder)) return;
-    if (!fs::is_directory(folder.path)) {
-        throw Error("--out {}: is a file; name a folder", folder.path.string());
-    }
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder.path)) {
+    const std::string name = folder.path.string();
+    if (name.empty()) throw Error("--out: the name is empty; give one");
+    if (!fs::exists(folder.path)) return;
+    if (!fs::is_directory(folder.path)) throw Error("--out {}: is a file; name a folder", name);
+    if (fs::is_empty(folder.path)) return;
+    const auto is_there = [&](const std::string& file) {
+        return fs::is_regular_file(folder.path / file);
+    };
+    const bool marked = is_there(folder.marker);
+    const bool old = std::all_of(folder.of_old.begin(), folder.of_old.end(), is_there);
+    if (!marked && !old) {
         throw Error(
             "--out {}: holds {}, but no {}, so it is not ours and nothing in it is replaced; name "
             "another folder",
-            folder.path.string(), entry.path().filename().string(), folder.marker);
+            name, fs::directory_iterator(folder.path)->path().filename().string(), folder.marker);
     }
+    if (overwrite || (marked && is_only_marked(folder))) return;
+    if (!marked) {
+        throw Error(
+            "{}: was filled by an older version; replace it with --overwrite, or give another "
+            "--out",
+            name);
+    }
+    if (!folder.goes_on) {
+        throw Error("{}: is filled already; replace it with --overwrite, or give another --out",
+                    name);
+    }
+    if (read_text(folder.path / folder.marker) == folder.settings) return;
+    throw Error(
+        "{}: is filled with other settings ({} has them); replace it with --overwrite, or give "
+        "another --out",
+        name, folder.marker);
 }
 
-std::shared_ptr<void> claim_folder(const OutputFolder& folder)
+}  // namespace
+
+std::shared_ptr<void> claim_folder(const OutputFolder& folder, bool overwrite)
 {
-    check_output_folder(folder);
+    check_folder(folder, overwrite);
     fs::create_directories(folder.path);
     std::shared_ptr<void> lock = lock_folder(folder.path);
-    check_output_folder(folder);  // another program may have filled it since
+    check_folder(folder, overwrite);  // another program may have filled it since
     write_text(folder.path / folder.marker, folder.settings);
     return lock;
 }

@@ -26,18 +26,18 @@ void check_no_stream(const std::string& flag, const std::filesystem::path& path)
 void check_outputs(const Flags& flags, const std::vector<Output>& outputs, bool overwrite,
                    const std::vector<std::filesystem::path>& more = {});
 
-// A folder that a verb fills: its name, and the file in it that tells whose it is.
+// A folder that a verb fills.
 struct OutputFolder {
     std::filesystem::path path;
-    std::string marker;    // a file name
-    std::string settings;  // what the marker holds
+    std::string marker;               // the name of the file in it that tells whose it is
+    std::string settings;             // what the marker holds
+    std::vector<std::string> of_old;  // what is in those of versions that left no marker
+    bool goes_on = false;             // with the same settings, from what is there
 };
 
-// Throws Error unless the folder is new, empty, or has the marker.
-void check_output_folder(const OutputFolder& folder);
-bool has_marker(const OutputFolder& folder);
-
-// Makes the folder with its marker, and the only writer in it, until what is returned goes.
-std::shared_ptr<void> claim_folder(const OutputFolder& folder);
+// Makes the folder with its marker, and the only writer in it, until what is returned goes. Throws
+// Error unless the folder is new, empty, or one of this verb: then it must go on with the same
+// settings, or be told to overwrite. Folders of others are never taken.
+std::shared_ptr<void> claim_folder(const OutputFolder& folder, bool overwrite);
 
 }  // namespace springtime::app

@@ -136,6 +136,7 @@ struct StageBar {
 
 Progress show_progress(bool quiet, std::string label)
 {
+    catch_interrupts();
     const auto bar = std::make_shared<StageBar>(StageBar{quiet, std::move(label), {}, {}});
     return Progress([bar](const ProgressUpdate& update) { return bar->show(update); });
 }

@@ -7,7 +7,8 @@
 
 namespace springtime::app {
 
-// Lets SIGINT, SIGTERM and SIGHUP end the work in order instead of at once.
+// Lets SIGINT, SIGTERM and SIGHUP end the work in order instead of at once. show_progress() does
+// that: before any work is under way there is nothing to lose, and nobody who asks interrupted().
 void catch_interrupts();
 bool interrupted();
 

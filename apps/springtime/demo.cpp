@@ -186,10 +186,11 @@ void compare(const DemoArguments& arguments, Outcome& outcome, const Motion& tes
 {
     const Device device = device_named(arguments.common.device);
     const int threads = arguments.common.threads;
+    const Progress progress = show_progress(arguments.common.quiet);
     outcome.learned_motion =
-        surrogate_error(outcome.learned, test, device, threads, {}, outcome.substeps);
-    outcome.homogeneous_motion = surrogate_error(outcome.homogeneous, test, device, threads, {},
-                                                 substeps_for(outcome.homogeneous, test));
+        surrogate_error(outcome.learned, test, device, threads, progress, outcome.substeps);
+    outcome.homogeneous_motion = surrogate_error(outcome.homogeneous, test, device, threads,
+                                                 progress, substeps_for(outcome.homogeneous, test));
     outcome.nothing_moves = static_error(test);
     const fs::path folder = arguments.out;
     write_cloth(folder / "source.json", outcome.source);
@@ -211,13 +212,11 @@ LearnOptions learn_options(const DemoArguments& arguments)
 std::shared_ptr<void> claim_out(const DemoArguments& arguments)
 {
     const OutputFolder folder{
-        arguments.out, "demo.toml",
-        merged_config(*arguments.flags, {"out", "threads", "quiet", "json", "overwrite"})};
-    if (has_marker(folder) && !arguments.overwrite) {
-        throw Error("{}: holds a demo already; replace it with --overwrite, or give another --out",
-                    arguments.out);
-    }
-    return claim_folder(folder);
+        arguments.out,
+        "demo.toml",
+        merged_config(*arguments.flags, {"out", "threads", "quiet", "json", "overwrite"}),
+        {"source.json", "motion.h5", "test.h5"}};
+    return claim_folder(folder, arguments.overwrite);
 }
 
 int run_demo(const DemoArguments& arguments)

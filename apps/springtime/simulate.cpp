@@ -220,7 +220,7 @@ int run_simulate(const SimulateArguments& arguments)
     writer.append(observe(recording.rollout, header, observe_options(arguments.camera),
                           arguments.common.seed, 0));
     writer.finish();
-    if (!arguments.picture.empty()) {
+    if (!arguments.picture.empty() && !cancelled) {  // drawing takes its time
         std::vector<State> moments;
         for (const std::size_t frame : picture_frames(recording.rollout.frame_count, 6)) {
             moments.push_back(recording.rollout.state(frame, options.dt * stride));

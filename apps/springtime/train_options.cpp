@@ -25,8 +25,6 @@ void add_linear_flags(const Flags& verb, TrainFlags& flags)
     rare.add("--prior", flags.prior,
              "Weight of the pull towards the median of each family; negative: chosen by "
              "validation");
-    rare.add("--solver", flags.solver, "direct: sparse LDL^T; iterative: conjugate gradients")
-        .one_of({"direct", "iterative"});
 }
 
 std::optional<Substeps> substeps_named(const std::string& text)
@@ -344,7 +342,6 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
     }
     options.window = positive(flags.window);
     if (flags.prior >= 0) options.prior = flags.prior;
-    options.iterative = flags.solver == "iterative";
     if (flags.passes == "dual") options.passes = LearnPasses::dual;
     if (flags.passes == "single") options.passes = LearnPasses::single;
     if (flags.freeze == "stiffness") options.freeze = Freeze::stiffness;

@@ -12,7 +12,7 @@ namespace springtime::app {
 struct TrainFlags {
     std::string grid = "auto", substeps = "motion", method = "auto";
     std::vector<std::string> families;  // empty: those of the law
-    std::string form = "auto", instruments = "auto", solver = "direct";
+    std::string form = "auto", instruments = "auto";
     double window = 0, prior = -1;
     std::string passes = "auto", schedule = "cosine", freeze = "none";
     double stiffness_start = 0, damping_start = 0;

@@ -60,7 +60,6 @@ struct IdentifyOptions {
     Instruments instruments = Instruments::automatic;
     std::optional<double> window;    // half width of the test functions [s]; absent: by validation
     std::optional<double> prior;     // both weights; absent: by validation, one after the other
-    bool iterative = false;          // conjugate gradients instead of a factorisation
     double validation_share = 0.05;  // share of the rollouts that is left out, as in training
     std::uint64_t seed = 1;
     int threads = 0;
@@ -106,7 +105,8 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
 // time than identify(). Absent without stored accelerations, unless the weak form is asked for;
 // that needs rollouts of some frames. For triangles from positions with white noise it is the share
 // of the displacements that one half of the motion leaves of the other.
-std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options);
+std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options,
+                                        const Progress& progress = {});
 
 // ---- How well the elements are known
 //

@@ -123,7 +123,6 @@ struct LearnOptions {
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
     std::optional<double> window{}, prior{};
-    bool iterative = false;
     // The descent on trajectories (see DescentOptions).
     std::vector<Horizon> horizons{};  // of the last step, with a value for every element
     std::optional<int> homogeneous_iterations{};

@@ -114,14 +114,24 @@ bool BalanceReader::has_accelerations() const
            });
 }
 
-NoiseEstimate BalanceReader::measure_noise() const
+NoiseEstimate BalanceReader::measure_noise(Work& work) const
 {
     NoiseMeter meter;
     for (const std::size_t r : rollouts_) {
+        if (meter.is_full()) break;
         const std::size_t frames = std::min(motion_.frame_counts[r], kChunk);
-        meter.add(Tracks(read(r, motion_.frame_counts[r] - frames, frames)));
+        meter.add(Tracks(read(r, motion_.frame_counts[r] - frames, frames)), work);
     }
     return meter.estimate();
+}
+
+std::size_t BalanceReader::place_count(const Scheme& scheme) const
+{
+    std::size_t places = 0;
+    for (std::size_t r = 0; r < rollouts_.size(); ++r) {
+        for (const Piece& piece : pieces(scheme, r)) places += piece.place_count();
+    }
+    return places;
 }
 
 std::vector<Piece> BalanceReader::pieces(const Scheme& scheme, std::size_t number) const

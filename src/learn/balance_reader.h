@@ -6,10 +6,15 @@
 
 #include "learn/balance.h"
 #include "learn/balance_rows.h"
+#include "learn/work.h"
 #include "springtime/identify.h"
 #include "springtime/motion.h"
 
 namespace springtime {
+
+// Frames of a subset that the narrowest test function has on each side of its middle: with three
+// (half width 6 in all frames) swings of a third of its length are summed 2e-3 wrong.
+constexpr std::size_t kFewestFrames = 4;
 
 // One way to write down the balance.
 struct Scheme {
@@ -65,10 +70,11 @@ class BalanceReader {
         return interval() * double(scheme.form == BalanceForm::force ? 1 : scheme.hop());
     }
 
-    NoiseEstimate measure_noise() const;
+    NoiseEstimate measure_noise(Work& work) const;
     // A rollout in pieces that fit into memory. Where rollouts are few each is cut into stretches
     // that go to the two halves in turn, so that either half has seen every kind of motion.
     std::vector<Piece> pieces(const Scheme& scheme, std::size_t rollout) const;
+    std::size_t place_count(const Scheme& scheme) const;  // of all rollouts
     // Visits the rows of a piece, and those of windows with the tracks that they were made of.
     template <class Visit>
     void with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;

@@ -18,9 +18,9 @@ using Matrix = Eigen::SparseMatrix<double>;
 // All of these are for systems with a unit diagonal. A pivot is one less the sum of some hundred
 // updates; what is left below this is their rounding.
 constexpr double kSmallestPivot = 1e-13;
-constexpr double kResidual = 1e-12;  // of conjugate gradients, relative to the right side
-constexpr double kUsualRounds = 25;  // of an interior point
-constexpr int kPatience = 3;         // rounds of many exchanges without fewer on the wrong side
+constexpr double kForceError = 1e-11;  // that a solve leaves, relative to the right side
+constexpr double kUsualRounds = 25;    // of an interior point
+constexpr int kPatience = 3;           // rounds of many exchanges without fewer on the wrong side
 
 // S = C H C with a diagonal C, such that S has a unit diagonal: the units of the unknowns, which
 // lie powers of ten apart, then change nothing.
@@ -104,57 +104,24 @@ Scaled unit_diagonal(const Matrix& matrix)
     return scaled;
 }
 
-// Hestenes and Stiefel 1952, on the unknowns where `free` is one, from x. The unit diagonal is the
-// preconditioning.
-VectorXd conjugate_gradients(const Matrix& scaled, const VectorXd& right, const VectorXd& free,
-                             VectorXd x, Work& work)
-{
-    const double enough = kResidual * right.lpNorm<Eigen::Infinity>();
-    const Eigen::Index limit = 1000 + 10 * right.size();  // n without rounding
-    x = free.cwiseProduct(x);
-    VectorXd residual = free.cwiseProduct(right - scaled * x), direction = residual, image;
-    for (Eigen::Index step = 0; step < limit; ++step) {
-        if (residual.lpNorm<Eigen::Infinity>() <= enough) return x;
-        image = free.cwiseProduct(scaled * direction);
-        work.add(double(scaled.nonZeros()));
-        const double curvature = direction.dot(image), square = residual.squaredNorm();
-        if (!(curvature > kSmallestPivot * direction.squaredNorm())) {
-            throw Failure(
-                "bounded system: curvature {:.2g} along a direction of conjugate "
-                "gradients; needed above zero, that is a positive definite matrix; "
-                "raise the prior",
-                curvature / direction.squaredNorm());
-        }
-        x += square / curvature * direction;
-        residual -= square / curvature * image;
-        direction = residual + residual.squaredNorm() / square * direction;
-    }
-    throw Failure(
-        "bounded system: conjugate gradients left {:.2g} of the right side after {} "
-        "steps; needed {:g}; raise the prior or take the direct solver",
-        kResidual * residual.lpNorm<Eigen::Infinity>() / enough, limit, kResidual);
-}
-
 // Solves for the free unknowns while the held ones are zero.
 class FreeSolver {
   public:
-    FreeSolver(const Matrix& scaled, LinearSolver solver, const SolveAids& aids, Work& work)
-        : scaled_(scaled), solver_(solver), work_(work)
+    FreeSolver(const Matrix& scaled, const SolveAids& aids, Work& work)
+        : scaled_(scaled), work_(work)
     {
-        if (solver == LinearSolver::iterative) return;
         if (!aids.elimination) own_elimination_.emplace(scaled);
         factor_.emplace(aids.elimination ? *aids.elimination : *own_elimination_, aids.threads);
     }
 
-    VectorXd solve(const VectorXd& right, const std::vector<bool>& held, const VectorXd& guess)
+    VectorXd solve(const VectorXd& right, const std::vector<bool>& held)
     {
-        VectorXd free(right.size());
-        for (Eigen::Index i = 0; i < free.size(); ++i) free[i] = held[std::size_t(i)] ? 0 : 1;
-        if (solver_ == LinearSolver::iterative) {
-            return conjugate_gradients(scaled_, right, free, guess, work_);
-        }
         factor_->factorize(scaled_, held, kSmallestPivot, work_);
-        return factor_->solve(free.cwiseProduct(right), work_);
+        VectorXd free = right;
+        for (Eigen::Index i = 0; i < free.size(); ++i) {
+            if (held[std::size_t(i)]) free[i] = 0;
+        }
+        return factor_->solve(free, work_);
     }
 
     // Of the matrix with more on its diagonal, as long as nothing else is solved.
@@ -162,22 +129,12 @@ class FreeSolver {
     {
         Matrix matrix = scaled_;
         for (Eigen::Index i = 0; i < added.size(); ++i) matrix.coeffRef(i, i) += added[i];
-        if (solver_ == LinearSolver::direct) {
-            factor_->factorize(matrix, {}, kSmallestPivot, work_);
-            return
-                [this](const VectorXd& right) -> VectorXd { return factor_->solve(right, work_); };
-        }
-        const auto scaled = std::make_shared<Scaled>(unit_diagonal(matrix));
-        return [this, scaled](const VectorXd& right) -> VectorXd {
-            const VectorXd ones = VectorXd::Ones(right.size());
-            return scaled->scale.cwiseProduct(conjugate_gradients(
-                scaled->matrix, scaled->scale.cwiseProduct(right), ones, 0 * ones, work_));
-        };
+        factor_->factorize(matrix, {}, kSmallestPivot, work_);
+        return [this](const VectorXd& right) -> VectorXd { return factor_->solve(right, work_); };
     }
 
   private:
     const Matrix& scaled_;
-    LinearSolver solver_;
     Work& work_;
     std::optional<Elimination> own_elimination_;
     std::optional<SparseCholesky> factor_;
@@ -207,14 +164,14 @@ class Exchange {
 };
 
 // Ascending: what is free below zero, and what is held by a force that pulls it up. The latter has
-// a tolerance above what the solvers leave, so that an unknown that is zero with no force at all
+// a tolerance above what a solve leaves, so that an unknown that is zero with no force at all
 // does not go to and fro.
 std::vector<std::size_t> on_the_wrong_side(const Scaled& scaled, const VectorXd& right,
                                            const VectorXd& x, const std::vector<bool>& held,
                                            const std::vector<char>& bounded)
 {
     const VectorXd force = scaled.matrix * x - right;
-    const double tolerance = 10 * kResidual * right.lpNorm<Eigen::Infinity>() +
+    const double tolerance = kForceError * right.lpNorm<Eigen::Infinity>() +
                              kSmallestPivot * x.lpNorm<Eigen::Infinity>();
     std::vector<std::size_t> wrong;
     for (std::size_t i = 0; i < held.size(); ++i) {
@@ -282,7 +239,7 @@ class BoundSearch {
         Exchange exchange(solution.held.size());
         do {
             const double before = work_.done();
-            x_ = solver_.solve(right_, solution.held, x_);
+            x_ = solver_.solve(right_, solution.held);
             ++solution.solves;
             wrong_ = on_the_wrong_side(scaled_, right_, x_, solution.held, bounded_);
             if (wrong_.empty()) return true;
@@ -304,14 +261,13 @@ class BoundSearch {
 
 }  // namespace
 
-BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver,
-                              const SolveAids& aids)
+BoundedSolution solve_bounded(const BoundedSystem& system, const SolveAids& aids)
 {
     const Scaled scaled = unit_diagonal(system.matrix);
     check_right_side(system);
     Work own;
     Work& work = aids.work ? *aids.work : own;
-    FreeSolver free_solver(scaled.matrix, solver, aids, work);
+    FreeSolver free_solver(scaled.matrix, aids, work);
     BoundedSolution solution;
     solution.held.assign(static_cast<std::size_t>(system.right.size()), false);
     if (aids.held) solution.held = *aids.held;

@@ -18,11 +18,6 @@ struct BoundedSystem {
     std::vector<char> bounded{};         // which unknowns x >= 0 holds for; empty: all
 };
 
-enum class LinearSolver {
-    direct,    // sparse L L^T
-    iterative  // conjugate gradients, preconditioned by the diagonal
-};
-
 struct BoundedSolution {
     Eigen::VectorXd value;       // x
     Eigen::VectorXd multiplier;  // Hx - r: not negative where x is held at zero, zero elsewhere; to
@@ -43,8 +38,7 @@ struct SolveAids {
 // Throws Failure when H is not positive definite or the bounds do not settle. This and those below
 // throw Error when sizes disagree, a number is not finite or H is not symmetric, and Cancelled when
 // the listener of the work says so.
-BoundedSolution solve_bounded(const BoundedSystem& system, LinearSolver solver,
-                              const SolveAids& aids = {});
+BoundedSolution solve_bounded(const BoundedSystem& system, const SolveAids& aids = {});
 
 // A factor of H. Throws Failure unless H is positive definite.
 class FactoredSystem {

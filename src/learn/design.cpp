@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <mutex>
 #include <optional>
 #include <set>
 
@@ -11,8 +10,8 @@
 #include "core/quantile.h"
 #include "learn/balance.h"
 #include "learn/balance_rows.h"
-#include "learn/stage.h"
 #include "learn/unknowns.h"
+#include "learn/work.h"
 #include "springtime/error.h"
 #include "springtime/generate.h"
 
@@ -24,6 +23,7 @@ constexpr std::array kCorners{"corner-nw", "corner-ne", "corner-sw", "corner-se"
 constexpr std::array kEdges{"edge-north", "edge-south", "edge-west", "edge-east"};
 constexpr const char* kCenter = "center";
 constexpr std::size_t kFramesAtATime = 64;  // frames held in memory at a time, for each thread
+constexpr double kWorkOfStep = 200;  // of a particle [multiplications]; a guess, for progress
 // A standard error of zero, from motion without any noise, would be infinite information.
 constexpr double kLeastError = 1e-12;  // of the size of the parameter
 
@@ -99,11 +99,21 @@ class Scales {
     }
 
     // Fills in what the experiment would tell. False when it blows up.
-    bool weigh(Experiment& experiment) const;
+    bool weigh(Experiment& experiment, Work& work) const;
+    // Of one experiment. [multiplications]
+    double work() const;
 
   private:
     void check() const;
-    std::optional<NormalBlocks> balance(const std::vector<int>& pinned) const;
+    std::optional<NormalBlocks> balance(const std::vector<int>& pinned, Work& work) const;
+    std::size_t frame_count() const
+    {
+        return std::size_t(std::llround(run_.seconds / (run_.dt * run_.stride))) + 1;
+    }
+    double work_of_frame() const
+    {
+        return kWorkOfStep * double(cloth_.particle_count()) * run_.stride;
+    }
     double median_error(const Eigen::VectorXd& errors, ParameterRole role) const;
 
     const Cloth& cloth_;
@@ -127,7 +137,14 @@ void Scales::check() const
     check_generate(cloth_, run);
 }
 
-std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned) const
+double Scales::work() const
+{
+    constexpr double kFactorAndInverse = 3;  // in factors
+    return double(frame_count()) * (work_of_frame() + NormalBlocks(cloth_).work_per_place()) +
+           kFactorAndInverse * elimination_.multiplications();
+}
+
+std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned, Work& work) const
 {
     GenerateOptions run = run_;
     run.pinned = pinned;
@@ -135,15 +152,22 @@ std::optional<NormalBlocks> Scales::balance(const std::vector<int>& pinned) cons
     Simulation simulation(cloth_, start.state, start.handles,
                           {run.dt, run.environment, Device::automatic});
     NormalBlocks blocks(cloth_);
-    const auto frames =
-        static_cast<std::size_t>(std::llround(run.seconds / (run.dt * run.stride))) + 1;
+    const std::size_t frames = frame_count();
+    double told = 0;
+    const auto count = [&](const ProgressUpdate& update) {
+        work.add(std::max(0.0, update.done - told) * work_of_frame());
+        told = update.done;
+        return true;
+    };
     for (std::size_t first = 0; first < frames; first += kFramesAtATime) {
         if (first > 0 && simulation.advance(run.stride)) return std::nullopt;
-        const Recording piece =
-            record(simulation, std::min(kFramesAtATime, frames - first), run.stride);
+        told = 0;
+        const Recording piece = record(simulation, std::min(kFramesAtATime, frames - first),
+                                       run.stride, Progress(count));
         if (piece.blow_up) return std::nullopt;
         const BalanceRows rows = force_rows(cloth_, run.environment, piece.rollout, 1);
         blocks.add(BalancePair{rows, rows}, 1);
+        work.add(blocks.work_per_place() * double(rows.place_count));
     }
     return blocks;
 }
@@ -164,9 +188,9 @@ double Scales::median_error(const Eigen::VectorXd& errors, ParameterRole role) c
     return quantile(values, 0.5);
 }
 
-bool Scales::weigh(Experiment& experiment) const
+bool Scales::weigh(Experiment& experiment, Work& work) const
 {
-    const std::optional<NormalBlocks> blocks = balance(experiment.pinned);
+    const std::optional<NormalBlocks> blocks = balance(experiment.pinned, work);
     if (!blocks) return false;
     const double noise = cloth_.errors->force;
     const double frame_interval = options_.dt * options_.stride;
@@ -176,6 +200,7 @@ bool Scales::weigh(Experiment& experiment) const
     for (Eigen::Index i = 0; i < error_.size(); ++i) matrix.coeffRef(i, i) += 1;
     SolveAids aids;
     aids.elimination = &elimination_;
+    aids.work = &work;
     const FactoredSystem factored(matrix, aids);
     experiment.gain = factored.log_determinant() / 2;
     const Eigen::VectorXd after = error_.cwiseProduct(factored.inverse_diagonal().cwiseSqrt());
@@ -190,18 +215,14 @@ std::vector<Experiment> rank_experiments(const Cloth& cloth, const DesignOptions
                                          const Progress& progress)
 {
     check_cloth(cloth, "design");
-    const Stage stage(progress, "experiments");
     const Scales scales(cloth, options);
     std::vector<Experiment> experiments = candidates(cloth);
     std::vector<char> sound(experiments.size(), 0);
-    std::mutex mutex;
-    double done = 0;
-    parallel_for(static_cast<int>(experiments.size()), thread_count(options.threads), [&](int i) {
-        sound[i] = scales.weigh(experiments[i]);
-        const std::lock_guard lock(mutex);
-        done += 1;
-        stage.report(done / double(experiments.size()));
-    });
+    Work work(progress, "experiments");
+    work.expect(double(experiments.size()) * scales.work());
+    parallel_for(static_cast<int>(experiments.size()), thread_count(options.threads),
+                 [&](int i) { sound[i] = scales.weigh(experiments[i], work); });
+    progress.report({"experiments", 1, 1, {}, {}});
     std::vector<Experiment> ranking;
     for (std::size_t i = 0; i < experiments.size(); ++i) {
         if (sound[i]) ranking.push_back(std::move(experiments[i]));

@@ -236,7 +236,7 @@ class Evaluator {
     void run_batch(int batch);
     std::vector<Target> read_batch(int batch) const;
     void note_blow_up(int batch, const BlowUp& blow_up);
-    void report_frames(std::size_t count);
+    void report_frames(double count);
     [[noreturn]] void fail() const;
 
     const Cloth& surrogate_;
@@ -291,7 +291,9 @@ void Evaluator::run_batch(int batch)
         // A lane whose target has ended may run on unwatched.
         while (targets[states.size() - 1].landmarks.frame_count <= frame) states.pop_back();
         if (frame > 0) {
-            auto report = advance_checked(*stepper, states, handles, stride_, surrogate_, step_.dt);
+            auto report =
+                advance_checked(*stepper, states, handles, stride_, surrogate_, step_.dt,
+                                [&](double share) { report_frames(share * states.size()); });
             if (report) {
                 report->step += long(frame - 1) * stride_;
                 return note_blow_up(batch, {targets[report->lane].rollout, *report});
@@ -301,7 +303,7 @@ void Evaluator::run_batch(int batch)
             errors_[targets[lane].rollout].push_back(
                 frame_error(landmarks_.apply(states[lane].position), targets[lane], frame));
         }
-        report_frames(states.size());
+        if (frame == 0) report_frames(states.size());
     }
 }
 
@@ -314,10 +316,10 @@ void Evaluator::note_blow_up(int batch, const BlowUp& blow_up)
     blow_up_ = blow_up;
 }
 
-void Evaluator::report_frames(std::size_t count)
+void Evaluator::report_frames(double count)
 {
     const std::lock_guard lock(mutex_);
-    frames_done_ += double(count);
+    frames_done_ += count;
     progress_.report({"evaluate", frames_done_, frames_total_, "frames", {}});
 }
 

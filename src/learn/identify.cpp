@@ -10,6 +10,8 @@
 #include "core/parallel.h"
 #include "learn/balance.h"
 #include "learn/balance_reader.h"
+#include "learn/identification_errors.h"
+#include "learn/noise.h"
 #include "learn/noisy_mesh.h"
 #include "learn/prior_solver.h"
 #include "learn/unknowns.h"
@@ -22,15 +24,9 @@ namespace springtime {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Noise below this share of the shortest spring biases nothing that matters: 1 mm on springs of
-// 0.5 m takes a third of the damping away, and the bias falls with the square.
-constexpr double kHarmlessNoise = 5e-5;
 // Half widths of test functions that are tried [frames], and the longest. [s]
 constexpr std::array kHalfWidths{12, 16, 24, 32, 48, 64, 96};
 constexpr double kLongestWindow = 1.7;
-// Frames of a subset that the narrowest test function has on each side of its middle: with three
-// (half width 6 in all frames) swings of a third of its length are summed 2e-3 wrong.
-constexpr std::size_t kFewestFrames = 4;
 // Weights of the prior that are tried.
 constexpr std::array kPriors{1e-11, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1};
 // Weights of the pull between neighbours on a mesh. Where there is noise, it drowns the damping and
@@ -44,16 +40,6 @@ constexpr PriorWeights kNoisyMesh{1e-2, 1e1, 1e0, 1e2};
 constexpr double kWorthABias = 0.05;
 // Of the squares of all forces: a residual of 1e-4 of the forces has nothing to do with noise.
 constexpr double kExplained = 1e-8;
-// What lies in different stretches of motion counts as independent: in different rollouts, which
-// are cut when there are too few of them. Scores are summed into at most so many groups of
-// stretches. Few are enough, since springs are averaged over, and cuts are no good: on 6 x 6
-// particles, with one rollout of 4 s to learn from, intervals of 95 % hold 87 % of the stiffnesses
-// with 4 stretches and 78 % with 8; with 7 rollouts of 3 s it is 94 % uncut and 92 % cut in two.
-constexpr std::size_t kFewestStretches = 4;
-constexpr std::size_t kMostStretchGroups = 64;
-// However much of what is known of a parameter comes from one group, this share is from others.
-constexpr double kLeastShareOfOthers = 0.05;
-
 constexpr const char* kStage = "solve";
 // For what is expected of the work: priors that are tried, and what standard errors take,
 // in factorisations: one, and the selected inverse, which takes twice as much.
@@ -64,11 +50,6 @@ using Folds = std::array<NormalBlocks, 2>;
 double seconds_since(std::chrono::steady_clock::time_point begin)
 {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-bool noise_matters(const NoiseEstimate& noise, const Cloth& cloth)
-{
-    return noise.level > kHarmlessNoise * smallest_spacing(cloth);
 }
 
 PriorWeights all_weights(double weight)
@@ -100,7 +81,7 @@ class Identifier {
           work_(progress, kStage),
           reader_(motion, options),
           unknowns_(reader_.cloth(), options.regions),
-          solver_(reader_.cloth(), options.regions, options.iterative)
+          solver_(reader_.cloth(), options.regions)
     {
     }
 
@@ -126,11 +107,6 @@ class Identifier {
     // Of the work: so many schemes, so many scores and the answer are still to come.
     void expect(const Scheme& scheme, double schemes, double scores);
     double work_of_rows(const Scheme& scheme) const;
-    NormalBlocks::Scores scores(const Scheme& scheme, const NormalBlocks& blocks,
-                                const Eigen::VectorXd& solution);
-    void add_errors(const Scheme& scheme, const NormalBlocks& blocks, const PriorWeights& weights,
-                    const Eigen::VectorXd& solution, Identification& result);
-
     const IdentifyOptions& options_;
     const Progress& progress_;
     Work work_;
@@ -148,10 +124,7 @@ class Identifier {
 
 double Identifier::work_of_rows(const Scheme& scheme) const
 {
-    double places = 0;
-    for (std::size_t r = 0; r < reader_.rollouts().size(); ++r) {
-        for (const Piece& piece : reader_.pieces(scheme, r)) places += double(piece.place_count());
-    }
+    const auto places = double(reader_.place_count(scheme));
     const double looks = scheme.instruments == Instruments::none ? 1 : 2;
     return places * looks * NormalBlocks(reader_.cloth(), options_.regions).work_per_place();
 }
@@ -393,93 +366,7 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
             result.held_count[k] += solution.held[unknown];
         }
     }
-    add_errors(scheme, blocks, weights, solution.value, result);
-}
-
-// The scores of all groups of stretches at the solution.
-NormalBlocks::Scores Identifier::scores(const Scheme& scheme, const NormalBlocks& blocks,
-                                        const Eigen::VectorXd& solution)
-{
-    const std::size_t rollouts = reader_.rollouts().size();
-    const std::size_t cuts = (kFewestStretches + rollouts - 1) / rollouts;
-    const int groups = static_cast<int>(std::min(kMostStretchGroups, rollouts * cuts));
-    const double looks = scheme.instruments == Instruments::none ? 1 : 2;
-    const double of_place = looks * blocks.work_per_place();
-    NormalBlocks::Scores sum(blocks.unknown_count(), groups);
-    for (std::size_t r = 0; r < rollouts; ++r) {
-        const std::size_t frames = reader_.frame_count(reader_.rollouts()[r]);
-        for (const Piece& piece : reader_.pieces(scheme, r)) {
-            std::vector<int> group;
-            for (std::size_t i = 0; i < piece.place_count(); ++i) {
-                const std::size_t stretch = r * cuts + piece.frame_of(i) * cuts / frames;
-                group.push_back(static_cast<int>(stretch % std::size_t(groups)));
-            }
-            reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
-                sum.add(blocks.scores(rows, solution, group, groups, reader_.threads()));
-            });
-            work_.add(of_place * double(piece.place_count()));
-        }
-    }
-    return sum;
-}
-
-// The inverse of the information matrix says how errors are shared out; how large they are is
-// calibrated by how much the scores of separate stretches of motion scatter, which knows about
-// correlated rows. A stretch pulls the solution towards itself, so that its score is too small, by
-// the root of the share that other stretches have in the information (the correction that Bell and
-// McCaffrey 2002 call CR2, by the diagonal).
-void Identifier::add_errors(const Scheme& scheme, const NormalBlocks& blocks,
-                            const PriorWeights& weights, const Eigen::VectorXd& solution,
-                            Identification& result)
-{
-    std::vector<char> seen;
-    const BoundedSystem system = solver_.system(blocks, weights, &seen);
-    const NormalBlocks::Scores sum = scores(scheme, blocks, solution);
-    result.equation_count = blocks.row_count();
-    result.equation_error = std::sqrt(sum.squares / double(std::max(result.equation_count, 1L)));
-    result.unexplained = std::sqrt(sum.squares / std::max(blocks.squares(), 1e-300));
-
-    const FactoredSystem factored(system.matrix,
-                                  {&solver_.elimination(), nullptr, reader_.threads(), &work_});
-    const Eigen::ArrayXd information = system.matrix.diagonal();
-    const Eigen::ArrayXXd of_others =
-        (1 - sum.information.array().colwise() / information).max(kLeastShareOfOthers);
-    const Eigen::VectorXd scatter =
-        factored.solve(sum.of_group.array() / of_others.sqrt()).rowwise().squaredNorm();
-    const Eigen::VectorXd inverse = factored.inverse_diagonal();
-    StandardErrors errors;
-    errors.parameters = parameters_of(reader_.cloth());
-    for (std::size_t k = 0; k < errors.parameters.size(); ++k) {
-        std::vector<double>& values = errors.parameters[k];
-        double ratio = 0, count = 0;
-        for (std::size_t e = 0; e < values.size(); ++e) {
-            const auto i = static_cast<Eigen::Index>(unknowns_.number(k, e));
-            values[e] = kInfinity;
-            if (!seen[i] || std::isinf(inverse[i])) continue;
-            ratio += scatter[i] / inverse[i];
-            count += 1;
-        }
-        if (count == 0) continue;
-        const double variance = ratio / count;  // of a row that stands for itself alone [N^2]
-        for (std::size_t e = 0; e < values.size(); ++e) {
-            const auto i = static_cast<Eigen::Index>(unknowns_.number(k, e));
-            if (seen[i]) values[e] = unknowns_.scale(k, e) * std::sqrt(variance * inverse[i]);
-        }
-        if (k > 0) continue;
-        const double weight_of_window =
-            scheme.form == BalanceForm::force ? 1 : reader_.test_function(scheme).integral;
-        errors.force = std::sqrt(variance * reader_.row_interval(scheme)) / weight_of_window;
-    }
-    result.cloth.errors = errors;
-    const Element first = unknowns_.parameters()[0].kind->element;
-    for (std::size_t e = 0; e < element_count(reader_.cloth(), first); ++e) {
-        bool any = false;
-        for (std::size_t k = 0; k < unknowns_.parameters().size(); ++k) {
-            const bool of_element = unknowns_.parameters()[k].kind->element == first;
-            any = any || (of_element && seen[unknowns_.number(k, e)]);
-        }
-        if (!any) result.unseen.push_back(static_cast<int>(e));
-    }
+    ErrorEstimate(reader_, solver_, work_).add(scheme, blocks, weights, solution.value, result);
 }
 
 Identification Identifier::run()
@@ -492,7 +379,7 @@ Identification Identifier::run()
             "identify: the force form needs stored velocities and accelerations, and this motion "
             "has none; use the weak form");
     }
-    if (!force) result.noise = reader_.measure_noise();
+    if (!force) result.noise = reader_.measure_noise(work_);
     const bool matters = noise_matters(result.noise, reader_.cloth());
     Instruments instruments = options_.instruments;
     if (instruments == Instruments::automatic) {
@@ -589,36 +476,6 @@ Identification identify(const Motion& motion, const IdentifyOptions& options,
                     *options.prior);
     }
     return Identifier(motion, options, progress).run();
-}
-
-std::optional<double> least_unexplained(const Motion& motion, const IdentifyOptions& options)
-{
-    constexpr int kHalfWidth = 48;        // frames of windows
-    constexpr double kWindowOverlap = 4;  // windows that share most of their frames
-    const BalanceReader reader(motion, options);
-    Scheme scheme;
-    if (options.form != BalanceForm::weak && !reader.has_accelerations()) return std::nullopt;
-    if (options.form == BalanceForm::weak) {
-        scheme.form = BalanceForm::weak;
-        scheme.half_width = std::min(kHalfWidth, static_cast<int>(reader.shortest() / 8));
-        if (scheme.half_width < static_cast<int>(kFewestFrames)) return std::nullopt;
-        const NoiseEstimate noise = reader.measure_noise();
-        const bool mesh = reader.cloth().triangles.triangle_count() > 0;
-        if (mesh && noise.white && noise_matters(noise, reader.cloth())) {
-            Work work;
-            return unexplained_displacements(reader, options, noise, work);
-        }
-    }
-    NormalBlocks blocks(reader.cloth());
-    for (std::size_t r = 0; r < reader.rollouts().size(); ++r) {
-        for (const Piece& piece : reader.pieces(scheme, r)) {
-            reader.with_rows(scheme, piece,
-                             [&](const BalancePair& rows) { blocks.add(rows, reader.threads()); });
-        }
-    }
-    if (blocks.row_count() == 0) return std::nullopt;
-    const double overlap = scheme.form == BalanceForm::weak ? kWindowOverlap : 1;
-    return std::sqrt(std::max(0.0, blocks.least_residual(overlap)) / blocks.squares());
 }
 
 }  // namespace springtime

@@ -35,8 +35,10 @@ InteriorPoint interior_point(
     ArrayXd has_bound = ArrayXd::Ones(right.size());
     for (std::size_t i = 0; i < bounded.size(); ++i) has_bound[Index(i)] = bounded[i] ? 1 : 0;
     const double bounds = has_bound.sum();
-    // Far enough inside: a tenth of the usual size of the start.
-    const double inside = 0.1 * std::max(start.cwiseAbs().mean(), 1e-300);
+    // Far enough inside: a tenth of the usual size of the start, or of the right side, which has
+    // the size of x since the diagonal is one.
+    const bool from_zero = start.size() == 0 || start.isZero(0);
+    const double inside = 0.1 * std::max((from_zero ? right : start).cwiseAbs().mean(), 1e-300);
     ArrayXd x = (has_bound > 0).select(start.array().max(inside), start.array());
     ArrayXd z = has_bound * (matrix * x.matrix() - right).array().max(inside);
 
@@ -46,8 +48,10 @@ InteriorPoint interior_point(
         const ArrayXd residual = product - right.array() - z;
         const double gap = bounds > 0 ? (x * z * has_bound).sum() : 0;
         const double size = std::abs((x * right.array()).sum()) + std::abs((x * product).sum());
-        point.converged = gap <= kSmallGap * size &&
-                          residual.abs().maxCoeff() <= kSmallGap * right.cwiseAbs().maxCoeff();
+        const double small = kSmallGap * right.cwiseAbs().maxCoeff();
+        const bool all_at_bounds = x.abs().maxCoeff() <= small;  // then the sizes vanish as well
+        point.converged =
+            (gap <= kSmallGap * size || all_at_bounds) && residual.abs().maxCoeff() <= small;
         if (point.converged) break;
         const ArrayXd ratio = (has_bound > 0).select(z / x, 0.0);
         const RightSideSolver solve = with_added(ratio);

@@ -7,6 +7,7 @@
 
 #include "core/quantile.h"
 #include "geometry/delaunay.h"
+#include "learn/least_unexplained.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -61,7 +62,8 @@ Motion first_rollouts(const Motion& motion)
     return select_rollouts(motion, first);
 }
 
-ChosenMesh best_cut(const LearnOptions& options, const Motion& motion, const Grid& grid)
+ChosenMesh best_cut(const LearnOptions& options, const Motion& motion, const Grid& grid,
+                    const Progress& progress)
 {
     const Motion few = first_rollouts(motion);
     ChosenMesh best;
@@ -74,10 +76,11 @@ ChosenMesh best_cut(const LearnOptions& options, const Motion& motion, const Gri
         solve.validation_share = options.validation_share;
         solve.seed = options.seed;
         solve.threads = options.threads;
-        std::optional<double> left = least_unexplained(few, solve);
+        Work work(progress, fmt::format("cut {}", name_of(cut)));
+        std::optional<double> left = least_unexplained(few, solve, work);
         if (!left) {
             solve.form = BalanceForm::weak;
-            left = least_unexplained(few, solve);
+            left = least_unexplained(few, solve, work);
         }
         const double unexplained = left.value_or(HUGE_VAL);
         shares += fmt::format("{}{} {:.2g} %", shares.empty() ? "" : ", ", name_of(cut),
@@ -160,7 +163,7 @@ SheetPoint middle_of(const Cloth& cloth, const int* corners, int count)
 
 }  // namespace
 
-ChosenMesh choose_mesh(const LearnOptions& options, const Motion& motion)
+ChosenMesh choose_mesh(const LearnOptions& options, const Motion& motion, const Progress& progress)
 {
     if (options.mesh) {
         check_mesh(*options.mesh, "mesh");
@@ -187,7 +190,7 @@ ChosenMesh choose_mesh(const LearnOptions& options, const Motion& motion)
     if (options.cut) {
         return {make_grid_mesh(motion.header.sheet, *grid, *options.cut), ""};
     }
-    return best_cut(options, motion, *grid);
+    return best_cut(options, motion, *grid, progress);
 }
 
 Cloth mesh_surrogate(const LearnOptions& options, const MotionHeader& header, const SheetMesh& mesh)

@@ -18,7 +18,8 @@ struct ChosenMesh {
 // The given mesh; the grid of the landmarks, cut as asked for or in the way that leaves the least
 // of the forces unexplained; or else the Delaunay triangles of the landmarks, without those that
 // are much larger than usual, which span bays of the outline. Throws Error where that is no sheet.
-ChosenMesh choose_mesh(const LearnOptions& options, const Motion& motion);
+ChosenMesh choose_mesh(const LearnOptions& options, const Motion& motion,
+                       const Progress& progress = {});
 
 // Triangles and hinges on a mesh, or springs along its edges. Their parameters are one.
 Cloth mesh_surrogate(const LearnOptions& options, const MotionHeader& header,

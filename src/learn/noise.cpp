@@ -14,7 +14,18 @@ constexpr std::size_t kMost = 200000;
 // ever has three times as much in a piece.
 constexpr double kShaken = 3;
 
+// Noise below this share of the shortest spring biases nothing that matters: 1 mm on springs of
+// 0.5 m takes a third of the damping away, and the bias falls with the square.
+constexpr double kHarmlessNoise = 5e-5;
+// For every frame of a track: 20 x 20 x 3 products with a piece of 20 frames.
+constexpr double kWorkOfTrackFrame = 3 * kFrames;
+
 }  // namespace
+
+bool noise_matters(const NoiseEstimate& noise, const Cloth& cloth)
+{
+    return noise.level > kHarmlessNoise * smallest_spacing(cloth);
+}
 
 NoiseMeter::NoiseMeter()
 {
@@ -28,13 +39,14 @@ NoiseMeter::NoiseMeter()
     residual_ = Eigen::MatrixXd::Identity(kFrames, kFrames) - basis * basis.transpose();
 }
 
-void NoiseMeter::add(const Tracks& tracks)
+void NoiseMeter::add(const Tracks& tracks, Work& work)
 {
     Eigen::MatrixXd piece(kFrames, 3);
     for (std::size_t p = 0; p < tracks.particle_count; ++p) {
         if (tracks.held[p]) continue;
+        work.add(kWorkOfTrackFrame * double(tracks.frame_count));
         for (std::size_t first = 0; first + kFrames <= tracks.frame_count; first += kFrames) {
-            if (pieces_.size() == kMost) return;
+            if (is_full()) return;
             for (int f = 0; f < kFrames; ++f) {
                 const Vec3d x = tracks.of(p)[first + f];
                 for (int axis = 0; axis < 3; ++axis) piece(f, axis) = x[axis];
@@ -49,6 +61,11 @@ void NoiseMeter::add(const Tracks& tracks)
                  left.topRows(kFrames - 1).cwiseProduct(left.bottomRows(kFrames - 1)).sum()});
         }
     }
+}
+
+bool NoiseMeter::is_full() const
+{
+    return pieces_.size() == kMost;
 }
 
 NoiseEstimate NoiseMeter::estimate() const

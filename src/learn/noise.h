@@ -4,9 +4,13 @@
 #include <vector>
 
 #include "learn/balance_rows.h"
+#include "learn/work.h"
 #include "springtime/identify.h"
 
 namespace springtime {
+
+// Whether noise biases what is identified.
+bool noise_matters(const NoiseEstimate& noise, const Cloth& cloth);
 
 // Measures the noise of positions: what a polynomial of ninth degree through 20 frames leaves over.
 // Only the quieter half of all pieces counts, by how far they move, for fast motion bends more
@@ -15,7 +19,9 @@ class NoiseMeter {
   public:
     NoiseMeter();
 
-    void add(const Tracks& tracks);  // of free particles
+    // Of free particles. Counts its work.
+    void add(const Tracks& tracks, Work& work);
+    bool is_full() const;  // more tracks change nothing
     NoiseEstimate estimate() const;
 
   private:

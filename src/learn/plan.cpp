@@ -267,7 +267,6 @@ IdentifyOptions identify_options(const LearnOptions& options, const TrainOptions
     solve.instruments = options.instruments;
     solve.window = options.window;
     solve.prior = options.prior;
-    solve.iterative = options.iterative;
     solve.validation_share = options.validation_share;
     solve.seed = options.seed;
     solve.threads = options.threads;

@@ -115,7 +115,7 @@ std::optional<PriorSolver::Solved> PriorSolver::solve(const NormalBlocks& blocks
     const BoundedSystem with_prior = system(blocks, weights, &solved.seen);
     try {
         solved.solution = solve_bounded(
-            with_prior, solver_, {&elimination_, held.empty() ? nullptr : &held, threads, &work});
+            with_prior, {&elimination_, held.empty() ? nullptr : &held, threads, &work});
     } catch (const Failure&) {
         return std::nullopt;
     }

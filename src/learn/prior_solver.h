@@ -33,11 +33,10 @@ struct NeighbouringUnknowns {
 // others towards the median of their kind in their family.
 class PriorSolver {
   public:
-    PriorSolver(const Cloth& cloth, const std::optional<Regions>& regions, bool iterative)
+    PriorSolver(const Cloth& cloth, const std::optional<Regions>& regions)
         : cloth_(cloth),
           unknowns_(cloth, regions),
           neighbours_(cloth, unknowns_),
-          solver_(iterative ? LinearSolver::iterative : LinearSolver::direct),
           elimination_(NormalBlocks(cloth, regions).elimination(cloth.rest)),
           center_(Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size())))
     {
@@ -55,6 +54,7 @@ class PriorSolver {
     std::optional<Solved> solve(const NormalBlocks& blocks, const PriorWeights& weights,
                                 const std::vector<bool>& held, int threads, Work& work) const;
     const Elimination& elimination() const { return elimination_; }
+    const Unknowns& unknowns() const { return unknowns_; }
     // On the medians of what is seen in either half.
     void center_on(const Solved& one, const Solved& other);
 
@@ -62,7 +62,6 @@ class PriorSolver {
     const Cloth& cloth_;
     Unknowns unknowns_;
     NeighbouringUnknowns neighbours_;
-    LinearSolver solver_;
     Elimination elimination_;
     Eigen::VectorXd center_;
 };

@@ -72,7 +72,8 @@ bool Recipe::springs_may_explain()
                                {training.begin(), training.begin() + std::ptrdiff_t(count)});
     };
     const IdentifyOptions solving = identify_options(options_, train_);
-    const std::optional<double> unexplained = least_unexplained(first(kVeryFew), solving);
+    const std::optional<double> unexplained =
+        least_unexplained(first(kVeryFew), solving, progress_);
     if (unexplained && *unexplained > kMuch) {
         learned_.summary += fmt::format(
             "not solved linearly: springs cannot explain the forces of this motion; whatever their "

@@ -81,7 +81,7 @@ void Recipe::use_grid(const Grid& grid)
 // A run that goes on chooses the same.
 void Recipe::use_mesh()
 {
-    const ChosenMesh chosen = choose_mesh(options_, motion_);
+    const ChosenMesh chosen = choose_mesh(options_, motion_, progress_);
     note(chosen.reason);
     if (!chosen.reason.empty()) learned_.summary += chosen.reason + "\n";
     train_.cloth = mesh_surrogate(options_, motion_.header, chosen.mesh);

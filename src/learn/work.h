@@ -43,7 +43,9 @@ class Work {
         if (cancelled_) throw Cancelled(stage_ + ": cancelled");
         if (since_ < kReportEvery) return;
         since_ = 0;
-        share_ = std::max(share_, std::min(done_ / std::max(total_, done_), kLast));
+        if (total_ > 0) {  // before anything is expected, nobody knows a share
+            share_ = std::max(share_, std::min(done_ / std::max(total_, done_), kLast));
+        }
         try {
             progress_.report({stage_, share_, 1, {}, {}});
         } catch (const Cancelled&) {

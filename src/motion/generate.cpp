@@ -225,10 +225,10 @@ void generate(const Cloth& cloth, const GenerateOptions& options, int first,
     std::mutex progress_mutex;
     double frames_done = double(first) * double(frames);
     Turnstile turnstile;
-    const auto report = [&](std::size_t lanes) {
+    const auto report = [&](double frames_of_lanes) {
         const std::lock_guard lock(progress_mutex);
         if (stopped) throw AnotherThreadEnded{};
-        frames_done += double(lanes);
+        frames_done += frames_of_lanes;
         progress.report(
             {"generate", frames_done / double(frames), double(options.rollouts), "rollouts", {}});
     };
@@ -236,8 +236,9 @@ void generate(const Cloth& cloth, const GenerateOptions& options, int first,
         const int begin = first + group * width, end = std::min(begin + width, options.rollouts);
         std::vector<RolloutStart> starts;
         for (int i = begin; i < end; ++i) starts.push_back(random_start(cloth, options, i));
-        const auto rollouts = record_batch(cloth, step, starts, frames, options.stride,
-                                           [&] { report(starts.size()); });
+        const auto rollouts =
+            record_batch(cloth, step, starts, frames, options.stride,
+                         [&](double done) { report(done * double(starts.size())); });
         turnstile.pass(group, [&] {
             for (int i = begin; i < end; ++i) sink(i, rollouts[i - begin]);
         });

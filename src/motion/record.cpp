@@ -9,6 +9,19 @@ namespace springtime {
 
 namespace {
 
+// One frame, with a look at the listener after every piece of it.
+std::optional<StepReport> next_frame(Simulation& simulation, int stride,
+                                     const std::function<void(double share)>& piece_done)
+{
+    const int piece = steps_per_piece(simulation.cloth().particle_count() * simulation.substeps());
+    for (int done = 0; done < stride; done += piece) {
+        const int count = std::min(piece, stride - done);
+        if (const auto report = simulation.advance(count)) return report;
+        piece_done(double(done + count) / stride);
+    }
+    return std::nullopt;
+}
+
 void append(std::vector<float>& to, const std::vector<Vec3d>& from)
 {
     for (const Vec3d& a : from) {
@@ -41,7 +54,7 @@ Rollout empty_rollout(const Handles& handles, std::size_t frames, std::size_t pa
 
 std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& options,
                                   const std::vector<RolloutStart>& starts, std::size_t frames,
-                                  int stride, const std::function<void()>& frame_done)
+                                  int stride, const std::function<void(double frames)>& done)
 {
     check_contact(options);
     const ForceTable<double> table(cloth, options.environment);
@@ -58,7 +71,8 @@ std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& o
     }
     for (std::size_t frame = 0; frame < frames; ++frame) {
         if (frame > 0) {
-            auto report = advance_checked(*stepper, states, handles, stride, cloth, options.dt);
+            auto report =
+                advance_checked(*stepper, states, handles, stride, cloth, options.dt, done);
             if (report) {
                 report->step += long(frame - 1) * stride;
                 throw Failure("{}", describe(*report, cloth, options));
@@ -69,7 +83,7 @@ std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& o
                          has_contact(options) ? std::vector<Vec3d>{}
                                               : acceleration(table, handles[lane], states[lane]));
         }
-        frame_done();
+        if (frame == 0) done(1);
     }
     return rollouts;
 }
@@ -82,14 +96,21 @@ void record(Simulation& simulation, std::size_t frames, int stride, Recording& r
     if (rest) watch.emplace(after_all_paths(*rest, simulation));
     recording.rollout =
         empty_rollout(simulation.handles(), frames, simulation.cloth().particle_count());
+    const auto report = [&](double done) {
+        progress.report({"simulate", done, double(frames), "frames", {}});
+    };
     for (std::size_t frame = 0; frame < frames && !recording.settled; ++frame) {
-        if (frame > 0) recording.blow_up = simulation.advance(stride);
+        if (frame > 0) {
+            recording.blow_up = next_frame(simulation, stride, [&](double share) {
+                if (share < 1) report(double(frame) + share);
+            });
+        }
         if (recording.blow_up) break;
         append_frame(
             recording.rollout, simulation.state(),
             has_contact(simulation.options()) ? std::vector<Vec3d>{} : simulation.acceleration());
         recording.settled = watch && watch->settled(simulation.state());
-        progress.report({"simulate", double(frame + 1), double(frames), "frames", {}});
+        report(double(frame + 1));
     }
 }
 

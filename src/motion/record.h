@@ -10,10 +10,10 @@
 namespace springtime {
 
 // Runs one rollout per start side by side and keeps every stride-th step, the start included.
-// `frame_done` is called after each frame; what it throws ends it. Throws Failure when a rollout
-// blows up.
+// `done` is called with every part of a frame that is done; what it throws ends it. Throws Failure
+// when a rollout blows up.
 std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& options,
                                   const std::vector<RolloutStart>& starts, std::size_t frames,
-                                  int stride, const std::function<void()>& frame_done);
+                                  int stride, const std::function<void(double frames)>& done);
 
 }  // namespace springtime

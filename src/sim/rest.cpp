@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/stepper.h"
+
 namespace springtime {
 
 RestRule rest_rule(const Sheet& sheet)
@@ -46,16 +48,19 @@ RestRule after_all_paths(RestRule rule, const Simulation& simulation)
 Settling settle(Simulation& simulation, const RestRule& rule, double until,
                 const Progress& progress, double interval)
 {
+    const int piece = steps_per_piece(simulation.cloth().particle_count() * simulation.substeps());
     const int frames =
         std::max(1, static_cast<int>(std::lround(interval / simulation.options().dt)));
     RestWatch watch(after_all_paths(rule, simulation));
     Settling result;
     while (simulation.state().time < until) {
-        result.blow_up = simulation.advance(frames);
+        for (int done = 0; done < frames && !result.blow_up; done += piece) {
+            result.blow_up = simulation.advance(std::min(piece, frames - done));
+            progress.report({"settling", simulation.state().time, until, "s", {}});
+        }
         if (result.blow_up) break;
         result.settled = watch.settled(simulation.state());
         if (result.settled) break;
-        progress.report({"settling", simulation.state().time, until, "s", {}});
     }
     result.speeds = speeds_of(simulation.state());
     return result;

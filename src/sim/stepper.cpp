@@ -41,14 +41,26 @@ std::optional<StepReport> store_checked(const Stepper& stepper, std::vector<Stat
 
 std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& states,
                                           const std::vector<Handles>& handles, int steps,
-                                          const Cloth& cloth, double dt)
+                                          const Cloth& cloth, double dt,
+                                          const PieceDone& piece_done)
 {
     std::vector<State> spare = states;
-    return advance_checked(stepper, states, spare, steps, largest_speed(cloth.sheet, dt), [&] {
-        for (std::size_t lane = 0; lane < states.size(); ++lane) {
-            stepper.load(static_cast<int>(lane), states[lane], handles[lane]);
+    const int piece = steps_per_piece(cloth.particle_count() * states.size());
+    for (int done = 0; done < steps; done += piece) {
+        const int count = std::min(piece, steps - done);
+        auto report =
+            advance_checked(stepper, states, spare, count, largest_speed(cloth.sheet, dt), [&] {
+                for (std::size_t lane = 0; lane < states.size(); ++lane) {
+                    stepper.load(static_cast<int>(lane), states[lane], handles[lane]);
+                }
+            });
+        if (report) {
+            report->step += done;
+            return report;
         }
-    });
+        if (piece_done) piece_done(double(count) / steps);
+    }
+    return std::nullopt;
 }
 
 HandlePose handle_pose(const Handles& handles, std::size_t handle, double time, double dt)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,10 +79,23 @@ std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& 
     return report;
 }
 
-// The same for a batch whose lanes follow their handles alone.
+// So many steps of so many particles take some hundredths of a second, and a tenth with triangles.
+// Longer runs are cut into such pieces, to ask whether they are cancelled.
+inline int steps_per_piece(std::size_t particles)
+{
+    constexpr std::size_t kParticleSteps = 2000000;
+    return int(std::max<std::size_t>(1, kParticleSteps / std::max<std::size_t>(1, particles)));
+}
+
+// Called after every piece with its share of the steps; what it throws ends them.
+using PieceDone = std::function<void(double share)>;
+
+// The same for a batch whose lanes follow their handles alone, in pieces: states and stepper go
+// back to the beginning of the piece.
 std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& states,
                                           const std::vector<Handles>& handles, int steps,
-                                          const Cloth& cloth, double dt);
+                                          const Cloth& cloth, double dt,
+                                          const PieceDone& piece_done = {});
 
 // Where a handle is at a time, and the velocity that took it there in the last step.
 struct HandlePose {
