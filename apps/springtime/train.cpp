@@ -41,7 +41,8 @@ Result result_of(const TrainArguments& arguments, const fs::path& folder, const 
     result.add("cloth", (folder / "cloth.json").string()).label("learned cloth");
     result.add("picture", (folder / "stiffness.png").string()).label("picture of its stiffness");
     result.add("method", arguments.flags.method);
-    for (const auto& [name, value] : report_of(learned).entries()) result.add(name, value);
+    const Result report = report_of(learned);
+    for (const auto& [name, value] : report.entries()) result.add(name, value);
     return result;
 }
 

@@ -161,7 +161,8 @@ Result report_of_learned(const LearnedObject& self)
 {
     Result result = Result::tree();
     if (!self.finished) result.say("stopped early: this is the best cloth so far");
-    for (const auto& [name, value] : report_of(self.learned).entries()) result.add(name, value);
+    const Result report = report_of(self.learned);
+    for (const auto& [name, value] : report.entries()) result.add(name, value);
     return result;
 }
 
@@ -184,7 +185,7 @@ void add_learned(py::module_& module)
                       "False if it was stopped: the cloth is then the best so far.");
     type.def_property_readonly(
         "errors",
-        [](const py::object& self) {
+        [](const py::object& self) -> py::object {
             return py::cast(self.cast<const LearnedObject&>().cloth).attr("errors");
         },
         "Standard errors of the cloth by parameter; None unless it is the linear answer.");
@@ -201,8 +202,7 @@ void add_learned(py::module_& module)
     number("substeps", &Learned::substeps, "Safe sub-steps in a step of the motion.");
     number("summary", &Learned::summary, "What was done and why, in words.");
     number("seconds", &Learned::seconds, "Time that it took [s].");
-    add_printing(type, report_of_learned);
-    type.def("_repr_html_", html_of_learned);
+    add_printing(type, report_of_learned, html_of_learned);
     type.def("__repr__", [](const LearnedObject& self) {
         return fmt::format("<Learned{}: {}, validation {:.4g} m>", self.finished ? "" : " so far",
                            counted(self.cloth->particle_count(), "particle"),
@@ -283,7 +283,7 @@ void add_identified(py::module_& module)
     type.def_readonly("cloth", &IdentifiedObject::cloth, "With standard errors.");
     type.def_property_readonly(
         "errors",
-        [](const py::object& self) {
+        [](const py::object& self) -> py::object {
             return py::cast(self.cast<const IdentifiedObject&>().cloth).attr("errors");
         },
         "Standard errors by parameter.");

@@ -45,8 +45,8 @@ class Watch {
         try {
             if (PyErr_CheckSignals() != 0) throw py::error_already_set();
             tell();
-        } catch (py::error_already_set& error) {
-            error_.emplace(std::move(error));
+        } catch (const py::error_already_set& error) {
+            error_.emplace(error);
             stop();
         }
     }
@@ -60,11 +60,10 @@ class Watch {
     // Instead of Cancelled. A listener that said no counts like Ctrl-C.
     [[noreturn]] void raise()
     {
-        if (error_) throw std::move(*error_);
+        if (error_) throw py::error_already_set(*error_);
         PyErr_SetString(PyExc_KeyboardInterrupt, "stopped by the progress function");
         throw py::error_already_set();
     }
-    bool raises() const { return error_ && !error_->matches(PyExc_KeyboardInterrupt); }
 
   private:
     void stop()

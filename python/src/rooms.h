@@ -21,14 +21,21 @@ void add_evaluation(py::module_& module);
 
 // ---- Results
 
-// How an object shows itself: __str__ as text, _repr_html_ with a picture where there is one.
-template <class Class, class Report>
-void add_printing(Class& type, Report report)
+// How an object shows itself: report() and __str__ as text, _repr_html_ as a page.
+template <class Class, class Report, class Page>
+void add_printing(Class& type, Report report, Page page)
 {
     using Self = typename Class::type;
     type.def("report", report, "Everything that is known of it, as a Result.");
     type.def("__str__", [report](const Self& self) { return to_text(report(self)); });
-    type.def("_repr_html_", [report](const Self& self) { return to_html(report(self)); });
+    type.def("_repr_html_", page);
+}
+
+template <class Class, class Report>
+void add_printing(Class& type, Report report)
+{
+    using Self = typename Class::type;
+    add_printing(type, report, [report](const Self& self) { return to_html(report(self)); });
 }
 
 // As an HTML image.
