@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 from ._core import Cloth, Obstacle, Simulation, obstacles
 
 if TYPE_CHECKING:
-    import numpy
+    from numpy import float64
+    from numpy.typing import NDArray
 
 
 class Drape(NamedTuple):
     """A cloth at rest."""
 
-    positions: numpy.ndarray  # particles x 3 [m]
+    positions: NDArray[float64]  # particles x 3 [m]
     settled: bool  # False if it still moved when the time was over
     seconds: float  # that it took [s]
     simulation: Simulation  # in that state

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Dict
 
 if TYPE_CHECKING:
-    import numpy
+    from numpy import float64
+    from numpy.typing import NDArray
 
 
-class Parameters(Dict[str, "numpy.ndarray"]):
+class Parameters(Dict[str, "NDArray[float64]"]):
     """Arrays by the names of parameters, which are attributes as well: errors.stiffness."""
 
-    def __getattr__(self, name: str) -> numpy.ndarray:
+    def __getattr__(self, name: str) -> NDArray[float64]:
         try:
             return self[name]
         except KeyError:
@@ -27,5 +28,5 @@ class Parameters(Dict[str, "numpy.ndarray"]):
         return "<table><tr><th></th><th>values</th><th>range</th></tr>" + "".join(rows) + "</table>"
 
 
-def spread(values: numpy.ndarray) -> str:
+def spread(values: NDArray[float64]) -> str:
     return f"{values.min():.4g} to {values.max():.4g}" if values.size else "none"

@@ -1,3 +1,5 @@
+#include <pybind11/stl.h>
+
 #include "keywords.h"
 #include "long_call.h"
 #include "rooms.h"
