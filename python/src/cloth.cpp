@@ -273,7 +273,8 @@ void add_whole(ClothType& type)
         py::arg("of") = "stiffness",
         "A picture of the flat sheet, height x width x 3 bytes, of its "
         "stiffness, bending or errors.");
-    add_printing(type, [](const Cloth& self) { return report_of(self); }, html_of_cloth);
+    add_printing(
+        type, [](const Cloth& self) { return report_of(self); }, html_of_cloth);
     type.def("__repr__", repr_of);
 }
 

@@ -162,7 +162,8 @@ void add_evaluation_type(py::module_& module)
     type.def_property_readonly(
         "warnings", &warnings_of,
         "A sentence for everything that needs no learning and does as well.");
-    add_printing(type, [](const Evaluation& self) { return report_of(self); }, evaluation_html);
+    add_printing(
+        type, [](const Evaluation& self) { return report_of(self); }, evaluation_html);
 }
 
 const Keywords<EvaluateOptions>& evaluate_keywords()
