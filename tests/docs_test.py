@@ -3,8 +3,8 @@
 usage: docs_test.py PROGRAM SOURCE [DOCUMENT ...]
 
 The ```sh blocks of a document are one shell script, from top to bottom, in a folder of its own that
-holds what a clone holds: examples/ and scripts/. Programs that install or build (scripts, cmake) are
-replaced by ones that do nothing. SPRINGTIME_DOCS_SCALE says how much of the work is done: 1 runs the
+holds what a clone holds: examples/ and scripts/. Programs that install or build (scripts, cmake, pip,
+venv) are replaced by ones that do nothing; Python finds the module where it was built. SPRINGTIME_DOCS_SCALE says how much of the work is done: 1 runs the
 commands as written; 0.01, the default, lowers rollouts, seconds and iterations on their way to the
 program. Nothing else is changed.
 """
@@ -21,7 +21,8 @@ import unittest
 
 SCALE = float(os.environ.get("SPRINGTIME_DOCS_SCALE", "0.01"))
 
-# Languages of fenced blocks. Only sh is run here; tests/formats_h5py.py runs the python one.
+# Languages of fenced blocks. Only sh is run here; tests/formats_h5py.py runs the python block of
+# formats.md, and tests/python those of python.md.
 LANGUAGES = {"sh", "console", "text", "toml", "json", "python", "cpp", "cmake"}
 
 # Per verb: flag, the value when it is not given (None: leave it out), and the least value.
@@ -120,6 +121,20 @@ def write_executable(path, text):
     path.chmod(0o755)
 
 
+PYTHON = """#!/bin/bash
+if [ "$1 $2" = "-m venv" ]; then
+    mkdir -p "${{@: -1}}/bin"
+    touch "${{@: -1}}/bin/activate"
+else
+    PYTHONPATH={module} exec /usr/bin/python3 "$@"
+fi
+"""
+
+
+def program_folder(program):
+    return pathlib.Path(program).resolve().parent
+
+
 def make_clone(folder, program, source):
     """What a reader's clone has: examples, and scripts that do nothing but run the demo."""
     shutil.copytree(source / "examples", folder / "examples")
@@ -127,6 +142,9 @@ def make_clone(folder, program, source):
     write_executable(folder / "bin/springtime", f"#!/bin/sh\nexec {sys.executable} "
                      f"{pathlib.Path(__file__).resolve()} --scaled {program} \"$@\"\n")
     write_executable(folder / "bin/cmake", "#!/bin/sh\nexit 0\n")
+    write_executable(folder / "bin/pip", "#!/bin/sh\nexit 0\n")
+    module = program_folder(program).parent / "python"
+    write_executable(folder / "bin/python3", PYTHON.format(module=module))
     (folder / "scripts").mkdir()
     for name in sorted(path.name for path in (source / "scripts").iterdir()):
         body = "exit 0\n"

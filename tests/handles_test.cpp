@@ -35,6 +35,23 @@ std::string message(const Handles& handles, std::size_t particles)
     return "";
 }
 
+TEST(Handles, TakePinsAlongThatStayWhereTheyAre)
+{
+    State state;
+    for (int p = 0; p < 6; ++p) state.position.push_back({double(p), 0, 1});
+    const Handles all = with_pins(two_handles(), {3, 2, 3}, state);  // 2 keeps its path
+    EXPECT_EQ(all.particles, (std::vector<int>{4, 2, 3}));
+    check_handles(all, 6, "all");
+    for (const double time : {0.0, 1.5, 9.0}) {
+        expect_equal(all.position(0, time), two_handles().position(0, time));
+        expect_equal(all.position(1, time), two_handles().position(1, time));
+        expect_equal(all.position(2, time), {3, 0, 1});
+    }
+    const Handles pins = with_pins({}, {5, 0}, state);
+    EXPECT_EQ(pins.particles, (std::vector<int>{5, 0}));
+    EXPECT_FALSE(pins.moving());
+}
+
 TEST(Handles, AreLinearBetweenKeys)
 {
     const Handles handles = two_handles();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 
 #include "springtime/error.h"
@@ -139,6 +140,8 @@ TEST_F(PngTest, WhatIsWrittenIsReadBack)
     }
     write_png(path("picture.png"), picture);
     EXPECT_FALSE(fs::exists(path("picture.png.part")));
+    std::ifstream file(path("picture.png"), std::ios::binary);
+    EXPECT_EQ(to_png(picture), std::string(std::istreambuf_iterator(file), {}));
 
     png_image image{};
     image.version = PNG_IMAGE_VERSION;

@@ -54,6 +54,22 @@ TEST(Result, IndentedJsonIsTheSame)
     EXPECT_EQ(nlohmann::json::parse(to_json(result, 2)), nlohmann::json::parse(to_json(result)));
 }
 
+TEST(Result, HtmlShowsWhatTextShowsAndKeepsItText)
+{
+    Result result = example();
+    result.add("remark", "a < b & \"c\" > d").label("<b>note</b>");
+    const std::string html = to_html(result);
+    for (const char* part :
+         {"cloth on motion", "<th>share</th><td>1.25 %</td>", "<th>mean</th><td>1.5 m</td>",
+          "nothing moves", "try something", "<th>&lt;b&gt;note&lt;/b&gt;</th>",
+          "a &lt; b &amp; &quot;c&quot; &gt; d"}) {
+        EXPECT_NE(html.find(part), std::string::npos) << part;
+    }
+    for (const char* part : {"run", "duplicates", "homogeneous", "<b>"}) {  // not shown
+        EXPECT_EQ(html.find(part), std::string::npos) << part;
+    }
+}
+
 TEST(Result, NumbersComeBackFromJsonBitForBit)
 {
     const std::vector<double> numbers{1.0 / 3, 1e-300, 6.02214076e23, 0, -0.1};

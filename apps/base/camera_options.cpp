@@ -45,17 +45,7 @@ ObserveOptions observe_options(const CameraOptions& options)
 
 void set_frame_rate(const CameraOptions& options, double& dt, int& stride)
 {
-    constexpr double kMostSteps = 1e9, kRounding = 1e-9;  // 1/50 s is 20 ms, whatever 1/fps/dt says
-    if (!options.fps) return;
-    const double fps = *options.fps;
-    if (!(fps > 0) || !std::isfinite(fps)) throw Error("--fps {}: it must be positive", fps);
-    const double steps = std::max(1.0, std::ceil((1 - kRounding) / (fps * dt)));
-    if (!(steps <= kMostSteps)) {
-        throw Error("--fps {}: a frame would be {} steps of {} s; raise --fps or --dt", fps, steps,
-                    dt);
-    }
-    stride = int(steps);
-    dt = 1 / (fps * steps);
+    if (options.fps) springtime::set_frame_rate(*options.fps, dt, stride);
 }
 
 }  // namespace springtime::app

@@ -147,10 +147,8 @@ void add_contact(SimulationOptions& to, const ContactOptions& options, const She
     if (options.thickness && !(*options.thickness >= 0)) {
         throw Error("--thickness {}: a distance in metres, not negative", *options.thickness);
     }
-    const double side = std::min(sheet.length, sheet.width);
-    to.thickness = options.thickness.value_or(std::max(sheet.length, sheet.width) / 500);
-    // Bare shapes lie below the middle of the flat sheet, half as wide as it.
-    const ObstacleFit fit{0.5 * side, {0, -to.thickness - 0.01 * side, 0}};
+    to.thickness = options.thickness.value_or(usual_thickness(sheet));
+    const ObstacleFit fit = fit_below(sheet, to.thickness);
     for (const std::string& source : options.obstacles) {
         for (Obstacle& obstacle : read_obstacles(source, fit)) {
             if (options.friction) obstacle.friction = *options.friction;
@@ -272,49 +270,11 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
     return substeps;
 }
 
-void check_clear(const State& start, const Handles& handles, const std::vector<Obstacle>& obstacles)
-{
-    std::vector<bool> held(start.position.size(), false);
-    for (const int p : handles.particles) held[p] = true;
-    for (const Obstacle& obstacle : obstacles) {
-        int inside = 0;
-        double deepest = 0;
-        for (std::size_t p = 0; p < start.position.size(); ++p) {
-            const double distance = signed_distance(obstacle, start.position[p], 0);
-            if (held[p] || distance >= 0) continue;
-            ++inside;
-            deepest = std::max(deepest, -distance);
-        }
-        if (inside == 0) continue;
-        throw Error(
-            "obstacle {}: {} particles of the cloth start inside it, up to {:.3g} m deep; place it "
-            "clear of the start (the flat sheet lies level at y = 0, its middle at the origin)",
-            obstacle.name, inside, deepest);
-    }
-}
-
 int stride_in_substeps(int stride, int substeps)
 {
     if (stride >= 1 && double(stride) * substeps <= kLargestStride) return stride * substeps;
     throw Error("--stride {}: with {} sub-steps a frame must be 1 to {} steps", stride, substeps,
                 kLargestStride);
-}
-
-MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
-                        std::uint64_t seed, int rollouts, std::string config)
-{
-    MotionHeader header;
-    header.sheet = cloth.sheet;
-    header.rest = cloth.rest;
-    header.dt = options.dt;
-    header.stride = stride;
-    header.environment = options.environment;
-    header.seed = seed;
-    header.rollouts_planned = rollouts;
-    header.contact = !options.obstacles.empty() || options.self_distance > 0;
-    header.config = std::move(config);
-    header.source_cloth = cloth_to_json(cloth);
-    return header;
 }
 
 Motion source_of(const MotionReader& reader)

@@ -76,9 +76,6 @@ void add_contact_flags(const Flags& flags, ContactOptions& options);
 // Reads the obstacles; says on standard error where bare ones were put.
 void add_contact(SimulationOptions& to, const ContactOptions& options, const Sheet& sheet,
                  bool quiet);
-// A sheet that begins inside something would be thrown out of it: that is an Error.
-void check_clear(const State& start, const Handles& handles,
-                 const std::vector<Obstacle>& obstacles);
 // "auto" is the distance of neighbouring particles: with less, two layers whose particles lie over
 // each other's gaps would pass through. [m]
 double self_distance_from(const std::string& text, const Cloth& cloth);
@@ -102,10 +99,6 @@ int substeps_from(const std::string& text, const Cloth& cloth, const Environment
 
 // Steps between stored frames when each is cut into sub-steps.
 int stride_in_substeps(int stride, int substeps);
-
-// What a motion file says of a run of this cloth.
-MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
-                        std::uint64_t seed, int rollouts, std::string config);
 
 // A motion file as the library likes to read it; the reader must outlive it.
 Motion source_of(const MotionReader& reader);

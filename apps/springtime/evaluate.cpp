@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 
 #include "config.h"
 #include "options.h"
@@ -45,17 +44,16 @@ int substeps_for(const EvaluateArguments& arguments, const Cloth& cloth, const M
                          motion.header.environment, motion.header.dt, quiet);
 }
 
-// What is too long a step for the cloth is so for the network it is compared with: said once.
-MotionError run_cloth(const EvaluateArguments& arguments, const std::string& file,
-                      const Cloth& cloth, const Motion& motion, bool silent = false)
+EvaluateOptions options_for(const EvaluateArguments& arguments, const Cloth& cloth,
+                            const Motion& motion, bool quiet)
 {
-    const Device device = device_named(arguments.common.device);
-    const int substeps = substeps_for(arguments, cloth, motion, silent || arguments.common.quiet);
-    const std::string label = "evaluate " + fs::path(file).filename().string();
-    return naming(file, [&] {
-        return surrogate_error(cloth, motion, device, arguments.common.threads,
-                               show_progress(arguments.common.quiet, label), substeps);
-    });
+    return {device_named(arguments.common.device), arguments.common.threads,
+            substeps_for(arguments, cloth, motion, quiet)};
+}
+
+Progress progress_of(const EvaluateArguments& arguments, const std::string& file)
+{
+    return show_progress(arguments.common.quiet, "evaluate " + fs::path(file).filename().string());
 }
 
 // ---- The homogeneous network ----
@@ -66,10 +64,16 @@ bool same_file(const fs::path& a, const fs::path& b)
     return fs::equivalent(a, b, ignored);
 }
 
+// What is too long a step for the cloth is so for this network: said once.
 MotionError run_homogeneous(const EvaluateArguments& arguments, const std::string& file,
                             const Motion& motion)
 {
-    return run_cloth(arguments, file, read_cloth(file), motion, true);
+    const Cloth cloth = read_cloth(file);
+    const EvaluateOptions options = options_for(arguments, cloth, motion, true);
+    return naming(file, [&] {
+        return surrogate_error(cloth, motion, options.device, options.threads,
+                               progress_of(arguments, file), *options.substeps);
+    });
 }
 
 // The one that the user names must be usable; one that merely lies there may be ignored.
@@ -100,35 +104,18 @@ void add_homogeneous(const EvaluateArguments& arguments, const Motion& motion, E
     }
 }
 
-// A source of triangles need not be of the mesh that was learned.
-void compare_parameters(const Cloth& cloth, const Cloth& truth, Evaluation& result)
-{
-    if (truth.springs.spring_count() > 0) {
-        result.parameters = parameter_errors(cloth, truth);
-    } else if (cloth.triangles.triangle_count() > 0) {
-        try {
-            result.parameters = parameter_errors(cloth, truth);
-        } catch (const Error& error) {
-            result.remarks.push_back(fmt::format("parameters are not compared: {}", error.what()));
-        }
-    }
-    if (cloth.grid) result.map_correlation = map_correlation(cloth, truth);
-}
-
 Evaluation evaluate(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& motion)
 {
     Evaluation result;
     if (!arguments.truth.empty()) {
         const Cloth truth = read_cloth(arguments.truth);
-        naming(arguments.truth, [&] { compare_parameters(cloth, truth, result); });
+        naming(arguments.truth, [&] { compare_with_truth(cloth, truth, result); });
     }
-    result.rollouts = motion.frame_counts.size();
-    result.frames =
-        std::accumulate(motion.frame_counts.begin(), motion.frame_counts.end(), std::size_t{0});
-    result.frame_interval = motion.header.frame_interval();
-    result.surrogate = run_cloth(arguments, arguments.cloth, cloth, motion);
-    result.nothing_moves = static_error(motion);
-    result.with_handles = handles_error(motion);
+    const EvaluateOptions options = options_for(arguments, cloth, motion, arguments.common.quiet);
+    naming(arguments.cloth, [&] {
+        compare_with_motion(cloth, motion, options, result,
+                            progress_of(arguments, arguments.cloth));
+    });
     add_homogeneous(arguments, motion, result);
     return result;
 }

@@ -9,20 +9,6 @@
 
 namespace springtime::app {
 
-// Where a run begins, and what the motion it came from says of the world.
-struct Start {
-    State state;
-    Handles handles;
-    Environment environment;
-    double dt = 1e-3;
-    bool observed = false;  // with the noise of a camera
-};
-
-// The start of a rollout for a cloth. Where its particles are not the landmarks, it is carried over
-// to them. `source` names the motion in messages.
-Start start_of(const Motion& motion, std::size_t rollout, const Cloth& cloth,
-               const std::string& source);
-
 // A motion and cloths that run from its start, a few moments each, ready to be drawn. The motion is
 // shown at the particles of `like`.
 struct Replay {

@@ -35,7 +35,7 @@ struct SimulateArguments {
     std::optional<Flags> flags;
 };
 
-Start stored_start(const std::string& text, const Cloth& cloth)
+MotionStart stored_start(const std::string& text, const Cloth& cloth)
 {
     const auto hash = text.rfind('#');
     std::size_t rollout = 0, used = 0;
@@ -61,28 +61,12 @@ Handles named_handles(const SimulateArguments& arguments, const Cloth& cloth, co
 {
     Handles handles;
     if (!arguments.handles.empty()) handles = read_handle_paths(arguments.handles, cloth, state);
-    std::vector<bool> taken(cloth.particle_count(), false);
-    for (const int p : handles.particles) taken[p] = true;
     std::vector<int> pins;
     for (const std::string& name : arguments.pins) {
-        for (const int p : particles_named(cloth, name)) {
-            if (!taken[p]) pins.push_back(p);
-            taken[p] = true;
-        }
+        const std::vector<int> named = particles_named(cloth, name);
+        pins.insert(pins.end(), named.begin(), named.end());
     }
-    if (!handles.moving()) {
-        handles.particles = pins;
-        return handles;
-    }
-    Handles all{handles.particles, handles.key_time, {}};
-    all.particles.insert(all.particles.end(), pins.begin(), pins.end());
-    const std::size_t moving = handles.particles.size();
-    for (std::size_t k = 0; k < handles.key_time.size(); ++k) {
-        const auto row = handles.key_position.begin() + std::ptrdiff_t(k * moving);
-        all.key_position.insert(all.key_position.end(), row, row + std::ptrdiff_t(moving));
-        for (const int p : pins) all.key_position.push_back(state.position[p]);
-    }
-    return all;
+    return with_pins(handles, pins, state);
 }
 
 std::optional<RestRule> rest_from(const SimulateArguments& arguments, const Cloth& cloth)
@@ -94,9 +78,9 @@ std::optional<RestRule> rest_from(const SimulateArguments& arguments, const Clot
     return rule;
 }
 
-Start make_start(const SimulateArguments& arguments, const Cloth& cloth)
+MotionStart make_start(const SimulateArguments& arguments, const Cloth& cloth)
 {
-    Start start;
+    MotionStart start;
     if (arguments.start.empty()) {
         start.state = flat_state(cloth);
     } else {
@@ -185,7 +169,7 @@ int run_simulate(const SimulateArguments& arguments)
     }
     check_camera(arguments.camera, arguments.flags->given("stride"));
     const Cloth cloth = read_cloth(arguments.cloth);
-    Start start = make_start(arguments, cloth);
+    MotionStart start = make_start(arguments, cloth);
     int stride = arguments.stride;
     set_frame_rate(arguments.camera, start.dt, stride);
     const int substeps = substeps_from(arguments.substeps, cloth, start.environment, start.dt,

@@ -85,6 +85,23 @@ struct Evaluation {
     std::vector<std::string> remarks;  // sentences for people
 };
 
+struct EvaluateOptions {
+    Device device = Device::automatic;
+    int threads = 0;
+    // In a step of the motion. Absent: 1 where the motion's own step is known, as many as are safe
+    // where it was captured.
+    std::optional<int> substeps{};
+};
+
+// Fills what an evaluation says of a motion: how the cloth follows it, beside the baselines that
+// need no model.
+void compare_with_motion(const Cloth& cloth, const Motion& motion, const EvaluateOptions& options,
+                         Evaluation& evaluation, const Progress& progress = {});
+
+// Fills how far the parameters of the cloth are from those of the source. A source of triangles
+// need not be of the mesh that was learned: a remark then says why the two are not compared.
+void compare_with_truth(const Cloth& cloth, const Cloth& truth, Evaluation& evaluation);
+
 // A sentence for everything that needs no learning and does as well.
 std::vector<std::string> warnings_of(const Evaluation& evaluation);
 

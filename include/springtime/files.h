@@ -36,6 +36,10 @@ Cloth cloth_from_json(std::string_view text, std::string_view source);
 void write_cloth(const std::filesystem::path& path, const Cloth& cloth, bool overwrite = true);
 Cloth read_cloth(const std::filesystem::path& path);
 
+// What a motion file says of a run of this cloth, which goes into it as well.
+MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
+                        std::uint64_t seed, int rollouts, std::string config);
+
 // Appends rollouts to PATH.part; finish() turns that into PATH. Without `overwrite`, a part with
 // rollouts that an interrupted run left is not replaced either.
 class MotionWriter {
@@ -107,6 +111,9 @@ struct ObstacleFit {
     double size = 1;  // [m]
     Vec3d top;
 };
+
+// Below the middle of the flat sheet of a cloth, half as wide as it.
+ObstacleFit fit_below(const Sheet& sheet, double thickness);
 
 // A built-in obstacle (floor, sphere, table, animal), a closed mesh in an OBJ file, or a TOML file
 // with any number of obstacles (docs/obstacles.md), to which the fit does not apply.

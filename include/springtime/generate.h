@@ -74,6 +74,10 @@ void generate(const Cloth& cloth, const GenerateOptions& options, int first,
 
 // ---- Observing
 
+// Frames per second instead of a number of steps: `dt` becomes the longest step up to the given one
+// of which a whole number, the stride, makes a frame.
+void set_frame_rate(double fps, double& dt, int& stride);
+
 // How a camera sees a motion.
 struct ObserveOptions {
     double noise = 0;           // standard deviation of every coordinate [m]: white, Gaussian

@@ -281,6 +281,10 @@ class MemoryStore : public LearnStore {
     LearnState state;
     std::optional<Cloth> best;
     std::vector<std::string> notes;
+
+    // Of a run that was cancelled: the best cloth of the descent so far; else what the last step
+    // has learned, the linear answer, or the homogeneous network. Nothing before any of these.
+    std::optional<Cloth> best_so_far() const;
 };
 
 // Learns a surrogate of the motion. It cuts recordings into segments, leaves some out for
@@ -420,5 +424,30 @@ Cloth best_cloth(const MotionHeader& header, const TrainOptions& options, const 
 
 // The error on whole validation rollouts of a cloth on the grid of the options. [m]
 double validation_error(const Motion& motion, const TrainOptions& options, const Cloth& cloth);
+
+// ---- The gradient by itself, for an optimiser of one's own
+
+struct RolloutLossOptions {
+    // Where clips begin. Empty: every rollout at its first frame.
+    std::vector<Clip> clips{};
+    std::optional<double> seconds{};  // of a clip; absent: to the end of its rollout
+    bool squares = false;             // mean of squares instead of distances
+    std::optional<double> width{};    // distance beyond which outliers count less [m]; absent: none
+    std::optional<Substeps> substeps{};  // as in TrainOptions
+    int threads = 0;
+    Device device = Device::automatic;
+};
+
+struct RolloutGradient {
+    double loss = 0;           // mean over the clips of that of DescentOptions [m], or its square
+    double error = 0;          // mean of the root mean square distance over the frames [m]
+    ParameterValues gradient;  // of the loss, by the learned parameters of the cloth
+};
+
+// Runs a cloth freely along clips of a motion, as descents on trajectories do, and goes back
+// through every step. The result does not depend on the number of threads. Throws Failure when the
+// cloth blows up.
+RolloutGradient rollout_gradient(const Cloth& cloth, const Motion& motion,
+                                 const RolloutLossOptions& options, const Progress& progress = {});
 
 }  // namespace springtime

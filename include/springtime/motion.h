@@ -112,6 +112,14 @@ struct Motion {
                               const CaptureOptions& options = {});
 };
 
+// A short run of consecutive frames of a rollout.
+struct Clip {
+    std::size_t rollout = 0;
+    std::size_t first_frame = 0;
+
+    bool operator==(const Clip&) const = default;
+};
+
 // ---- Preparing captured motion
 
 // Cuts every rollout into `segments` segments of about equal length. Each segment is a rollout of
@@ -142,6 +150,25 @@ void project_onto_rest_lengths(State& state, const Cloth& cloth, const std::vect
 // applied to stays as it is. Nothing is copied, as above. Throws Error if the motion states another
 // size than the globals say.
 Motion with_globals(const Motion& motion, const Globals& globals);
+
+// ---- Starting from a motion
+
+// Whether points of a sheet are the same, to a thousandth of a millimetre, as files may round them.
+bool same_places(const std::vector<SheetPoint>& a, const std::vector<SheetPoint>& b);
+
+// Where a run begins that follows a rollout, and what the motion says of the world.
+struct MotionStart {
+    State state;
+    Handles handles;
+    Environment environment;
+    double dt = 1e-3;       // [s]
+    bool observed = false;  // with the noise of a camera
+};
+
+// The start of a rollout for a cloth. Where its particles are not the landmarks, it is carried over
+// to them. `source` names the motion in messages.
+MotionStart start_of(const Motion& motion, std::size_t rollout, const Cloth& cloth,
+                     const std::string& source);
 
 // ---- Grids and resampling
 

@@ -14,6 +14,7 @@
 #include "springtime/evaluate.h"
 #include "springtime/geometry.h"
 #include "springtime/identify.h"
+#include "springtime/learn.h"
 #include "springtime/motion.h"
 #include "springtime/obstacle.h"
 #include "springtime/simulation.h"
@@ -119,6 +120,9 @@ Result::Result(const std::vector<T>& values) : Result(list())
 // Aligned lines of values with their units. Trees that are alike become a table. The text ends with
 // a new line.
 std::string to_text(const Result& result);
+// Tables of values with their units, one within the other, for a page or a notebook. What stands in
+// names and values stays text, whatever it holds.
+std::string to_html(const Result& result);
 // The keys are in the order of the tree. Numbers that are not finite are null. The text is one line
 // without `indent`.
 std::string to_json(const Result& result, std::optional<int> indent = {});
@@ -131,6 +135,9 @@ Result report_of(const Cloth& cloth);
 Result report_of(const Motion& motion, std::size_t most_rollouts, const Progress& progress = {});
 // How closely a cloth follows a motion.
 Result report_of(const Evaluation& evaluation);
+// What was learned and how, and how a linear answer was found.
+Result report_of(const Learned& learned);
+Result report_of(const Identification& found);
 // What could be recorded next, and what is known now; experiments as rank_experiments() has them.
 Result report_experiments(const Cloth& cloth, const std::vector<Experiment>& ranking);
 // How well an identified cloth is known. `held`: particles that are handles in all rollouts
@@ -230,6 +237,8 @@ Picture draw_curves(const std::vector<DrawnCurve>& curves, double interval,
 // stiffness, relative to the stiffness. Those that the motion says nothing about are grey.
 Picture draw_determination(const Cloth& cloth);
 
+// The bytes of a PNG file.
+std::string to_png(const Picture& picture);
 void write_png(const std::filesystem::path& path, const Picture& picture, bool overwrite = true);
 
 // The part of an infinite plane that a picture shows: a square of `side` around the point of the

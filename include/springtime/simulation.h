@@ -54,6 +54,17 @@ struct Handles {
 // Throws Error naming `source` unless indices are distinct and in range and keys are complete.
 void check_handles(const Handles& handles, std::size_t particle_count, std::string_view source);
 
+// The same handles, and pins at their places in `state` beside them. A particle that is held
+// already keeps its path.
+Handles with_pins(const Handles& handles, const std::vector<int>& pins, const State& state);
+
+// Throws Error naming the obstacle that a free particle starts inside of: it would be thrown out.
+void check_clear(const State& start, const Handles& handles,
+                 const std::vector<Obstacle>& obstacles);
+
+// Of contact with obstacles, where nobody says otherwise: 1/500 of the longer side. [m]
+double usual_thickness(const Sheet& sheet);
+
 // ---- Devices and steps
 
 enum class Device { automatic, reference, cpu, cuda };
@@ -176,6 +187,43 @@ class Simulation {
 // A message for people: which particle, when, and what to change.
 std::string describe(const StepReport& report, const Cloth& cloth,
                      const SimulationOptions& options);
+
+// ---- Gradients of a run
+
+// The derivatives of a number that depends on the frames of a run, by all that goes into the run.
+struct RunGradient {
+    ParameterValues parameters;       // by the learned parameters of the cloth
+    std::vector<Vec3d> key_position;  // by the keys of the handles, in their order
+    State start;                      // by position and velocity at the start
+    Vec3d gravity;
+    double drag = 0;
+};
+
+class RunTrace;
+
+// A run whose frames are kept and which can be walked back, step by step, by the adjoint method.
+// Nothing leads back through contact: obstacles and self-collision are refused with Error. The
+// reference device has double precision, the others have float.
+class TracedRun {
+  public:
+    // Runs so many frames of options.dt from the start. Throws Failure when the cloth blows up.
+    TracedRun(const Cloth& cloth, const State& start, const Handles& handles,
+              const SimulationOptions& options, int frames, const Progress& progress = {});
+    ~TracedRun();
+    TracedRun(TracedRun&&) noexcept;
+    TracedRun& operator=(TracedRun&&) noexcept;
+
+    // The start and every frame, one entry per particle. [m]
+    const std::vector<Vec3d>& positions() const;
+    std::size_t frame_count() const;  // the start is one of them
+
+    // `by_position` are the derivatives by positions(). A number may be walked back for several
+    // times; each walk after the first runs forward again before.
+    RunGradient back(std::span<const Vec3d> by_position, const Progress& progress = {});
+
+  private:
+    std::unique_ptr<RunTrace> trace_;
+};
 
 // ---- Measures of a state
 

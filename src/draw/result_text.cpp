@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "draw/result_text.h"
 #include "springtime/error.h"
 #include "springtime/report.h"
 
@@ -34,6 +35,24 @@ std::string number_text(double value, bool percent)
     if (!std::isfinite(value)) return "-";
     return percent ? fmt::format("{:.3g}", 100 * value) : fmt::format("{:.4g}", value);
 }
+
+bool is_sentence(const Result& result)
+{
+    const std::string* words = result.get_if<std::string>();
+    return words && words->find(' ') != std::string::npos;
+}
+
+bool all_of(const Result& result, bool (*is_kind)(const Result&))
+{
+    return !result.entries().empty() &&
+           std::all_of(result.entries().begin(), result.entries().end(),
+                       [&](const Result::Entry& entry) {
+                           return is_kind(entry.value) || entry.value.style().data_only ||
+                                  (result.is_tree() && entry.value.is_nothing());
+                       });
+}
+
+}  // namespace
 
 std::string value_text(const Result& result)
 {
@@ -83,6 +102,14 @@ bool is_shown(const Result& result)
     if (text) return !text->empty();
     return is_value(result) ? number_of(result).value_or(0) != 0 : !result.entries().empty();
 }
+
+bool is_line(const Result& result)
+{
+    if (is_value(result)) return true;
+    return is_short_list(result) && !result.style().interval && !all_of(result, is_sentence);
+}
+
+namespace {
 
 // ---- Tables ----
 
@@ -258,16 +285,6 @@ std::string matrix_text(const Result& matrix, const std::string& indent)
 
 std::string tree_text(const Result& tree, const std::string& outer);
 
-bool all_of(const Result& result, bool (*is_kind)(const Result&))
-{
-    return !result.entries().empty() &&
-           std::all_of(result.entries().begin(), result.entries().end(),
-                       [&](const Result::Entry& entry) {
-                           return is_kind(entry.value) || entry.value.style().data_only ||
-                                  (result.is_tree() && entry.value.is_nothing());
-                       });
-}
-
 Rows shown_rows(const Result& result)
 {
     Rows rows;
@@ -275,19 +292,6 @@ Rows shown_rows(const Result& result)
         if (is_shown(entry.value)) rows.push_back(&entry);
     }
     return rows;
-}
-
-bool is_sentence(const Result& result)
-{
-    const std::string* words = result.get_if<std::string>();
-    return words && words->find(' ') != std::string::npos;
-}
-
-// What stands in one line, behind its label.
-bool is_line(const Result& result)
-{
-    if (is_value(result)) return true;
-    return is_short_list(result) && !result.style().interval && !all_of(result, is_sentence);
 }
 
 // What stands below a heading.

@@ -12,6 +12,23 @@
 
 namespace springtime {
 
+MotionHeader header_for(const Cloth& cloth, const SimulationOptions& options, int stride,
+                        std::uint64_t seed, int rollouts, std::string config)
+{
+    MotionHeader header;
+    header.sheet = cloth.sheet;
+    header.rest = cloth.rest;
+    header.dt = options.dt;
+    header.stride = stride;
+    header.environment = options.environment;
+    header.seed = seed;
+    header.rollouts_planned = rollouts;
+    header.contact = !options.obstacles.empty() || options.self_distance > 0;
+    header.config = std::move(config);
+    header.source_cloth = cloth_to_json(cloth);
+    return header;
+}
+
 namespace fs = std::filesystem;
 using hdf5::Handle;
 using hdf5::Session;

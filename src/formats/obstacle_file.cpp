@@ -410,6 +410,12 @@ void check_fit(const ObstacleFit& fit)
 
 }  // namespace
 
+ObstacleFit fit_below(const Sheet& sheet, double thickness)
+{
+    const double side = std::min(sheet.length, sheet.width);
+    return {0.5 * side, {0, -thickness - 0.01 * side, 0}};
+}
+
 std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFit& fit)
 {
     const std::string extension = lower_extension(source);

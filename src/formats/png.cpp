@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <string>
@@ -231,19 +232,33 @@ ValueMap read_grey_png(const std::filesystem::path& path)
 namespace {
 
 template <class T>
-void write_rows(const std::filesystem::path& path, int width, int height, std::vector<T> values,
-                png_textp remark, bool overwrite)  // by value: libpng takes no const rows
+std::vector<png_bytep> rows_of(std::vector<T>& values, int height)
 {
     std::vector<png_bytep> rows;
     for (int r = 0; r < height; ++r) {
         rows.push_back(reinterpret_cast<png_bytep>(values.data() + values.size() / height * r));
     }
+    return rows;
+}
+
+template <class T>
+void write_rows(const std::filesystem::path& path, int width, int height, std::vector<T> values,
+                png_textp remark, bool overwrite)  // by value: libpng takes no const rows
+{
     PartFile file(path, overwrite);
     Encoder encoder(file.stream());
-    if (!encoder.write(width, height, sizeof(T) == 2, remark, rows.data())) {
+    if (!encoder.write(width, height, sizeof(T) == 2, remark, rows_of(values, height).data())) {
         fail_write(path, encoder.fault());
     }
     file.publish();
+}
+
+void check_picture(const Picture& picture, std::string_view source)
+{
+    const int width = picture.width, height = picture.height;
+    if (width > 0 && height > 0 && picture.rgb.size() == std::size_t(3) * width * height) return;
+    throw Error("{}: a picture of {} x {} pixels holds {} bytes; it needs 3 a pixel", source, width,
+                height, picture.rgb.size());
 }
 
 }  // namespace
@@ -267,12 +282,25 @@ void write_grey_png(const std::filesystem::path& path, const GreyPicture& pictur
 
 void write_png(const std::filesystem::path& path, const Picture& picture, bool overwrite)
 {
-    const int width = picture.width, height = picture.height;
-    if (width < 1 || height < 1 || picture.rgb.size() != std::size_t(3) * width * height) {
-        throw Error("{}: a picture of {} x {} pixels holds {} bytes; it needs 3 a pixel",
-                    path.string(), width, height, picture.rgb.size());
-    }
-    write_rows(path, width, height, picture.rgb, nullptr, overwrite);
+    check_picture(picture, path.string());
+    write_rows(path, picture.width, picture.height, picture.rgb, nullptr, overwrite);
+}
+
+std::string to_png(const Picture& picture)
+{
+    check_picture(picture, "PNG");
+    std::vector<std::uint8_t> rgb = picture.rgb;
+    char* bytes = nullptr;
+    std::size_t count = 0;
+    File stream(open_memstream(&bytes, &count));
+    if (!stream) throw std::bad_alloc();
+    Encoder encoder(stream.get());
+    const bool written = encoder.write(picture.width, picture.height, false, nullptr,
+                                       rows_of(rgb, picture.height).data());
+    stream.reset();  // completes the bytes
+    const std::unique_ptr<char, void (*)(void*)> owned(bytes, std::free);
+    if (!written) throw Failure("PNG: {}", encoder.fault());
+    return {bytes, count};
 }
 
 }  // namespace springtime

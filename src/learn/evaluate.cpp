@@ -409,6 +409,36 @@ std::optional<std::string> loses_to_trivial(double motion_rmse, const TrivialErr
     return loss_to(kFollows, trivial.with_handles, motion_rmse);
 }
 
+void compare_with_motion(const Cloth& cloth, const Motion& motion, const EvaluateOptions& options,
+                         Evaluation& evaluation, const Progress& progress)
+{
+    const MotionHeader& header = motion.header;
+    const int usual = header.captured ? stable_substeps(cloth, header.environment, header.dt) : 1;
+    evaluation.rollouts = motion.rollout_count();
+    evaluation.frames =
+        std::accumulate(motion.frame_counts.begin(), motion.frame_counts.end(), std::size_t{0});
+    evaluation.frame_interval = header.frame_interval();
+    evaluation.surrogate = surrogate_error(cloth, motion, options.device, options.threads, progress,
+                                           options.substeps.value_or(usual));
+    evaluation.nothing_moves = static_error(motion);
+    evaluation.with_handles = handles_error(motion);
+}
+
+void compare_with_truth(const Cloth& cloth, const Cloth& truth, Evaluation& evaluation)
+{
+    if (truth.springs.spring_count() > 0) {
+        evaluation.parameters = parameter_errors(cloth, truth);
+    } else if (cloth.triangles.triangle_count() > 0) {
+        try {
+            evaluation.parameters = parameter_errors(cloth, truth);
+        } catch (const Error& error) {
+            evaluation.remarks.push_back(
+                fmt::format("parameters are not compared: {}", error.what()));
+        }
+    }
+    if (cloth.grid) evaluation.map_correlation = map_correlation(cloth, truth);
+}
+
 std::vector<std::string> warnings_of(const Evaluation& evaluation)
 {
     std::vector<std::string> warnings;

@@ -287,6 +287,14 @@ LearnState MemoryStore::open()
     return state;
 }
 
+std::optional<Cloth> MemoryStore::best_so_far() const
+{
+    if (best) return best;
+    if (!state.steps.empty()) return state.steps.back();
+    if (state.linear) return state.linear->cloth;
+    return state.homogeneous;
+}
+
 Learned learn(const Motion& motion, const LearnOptions& options, const Progress& progress,
               LearnStore* store)
 {

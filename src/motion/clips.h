@@ -8,14 +8,6 @@
 
 namespace springtime {
 
-// A short run of consecutive frames of a rollout.
-struct Clip {
-    std::size_t rollout = 0;
-    std::size_t first_frame = 0;
-
-    bool operator==(const Clip&) const = default;
-};
-
 // How rollouts are shared out: validation rollouts are never trained on.
 struct RolloutSplit {
     std::vector<std::size_t> training, validation;

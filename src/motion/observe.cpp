@@ -57,6 +57,23 @@ void add_gaps(Rollout& rollout, const GapChain& chain, Random random)
 
 }  // namespace
 
+void set_frame_rate(double fps, double& dt, int& stride)
+{
+    constexpr double kMostSteps = 1e9, kRounding = 1e-9;  // 1/50 s is 20 ms, whatever 1/fps/dt says
+    if (!(fps > 0) || !std::isfinite(fps)) {
+        throw Error(Field{"fps"}, "{} frames a second; the rate must be positive", fps);
+    }
+    const double steps = std::max(1.0, std::ceil((1 - kRounding) / (fps * dt)));
+    if (!(steps <= kMostSteps)) {
+        throw Error(Field{"fps"},
+                    "{} frames a second: a frame would be {} steps of {} s; raise "
+                    "one of them",
+                    fps, steps, dt);
+    }
+    stride = int(steps);
+    dt = 1 / (fps * steps);
+}
+
 void check_observe(const ObserveOptions& options, const MotionHeader& header)
 {
     const double most = std::hypot(header.sheet.length, header.sheet.width);

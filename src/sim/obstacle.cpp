@@ -7,6 +7,7 @@
 #include "core/finite.h"
 #include "sim/obstacle_placement.h"
 #include "springtime/error.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 
@@ -366,6 +367,34 @@ Obstacle make_animal(double length)
         limb(at(-0.26, -0.2, side * 0.08), at(-0.26, -0.555, side * 0.08), 0.045);  // hind leg
     }
     return animal;
+}
+
+// ---- Contact of a run ----
+
+void check_clear(const State& start, const Handles& handles, const std::vector<Obstacle>& obstacles)
+{
+    std::vector<bool> held(start.position.size(), false);
+    for (const int p : handles.particles) held[p] = true;
+    for (const Obstacle& obstacle : obstacles) {
+        int inside = 0;
+        double deepest = 0;
+        for (std::size_t p = 0; p < start.position.size(); ++p) {
+            const double distance = signed_distance(obstacle, start.position[p], 0);
+            if (held[p] || distance >= 0) continue;
+            ++inside;
+            deepest = std::max(deepest, -distance);
+        }
+        if (inside == 0) continue;
+        throw Error(
+            "obstacle {}: {} particles of the cloth start inside it, up to {:.3g} m deep; place it "
+            "clear of the start (the flat sheet lies level at y = 0, its middle at the origin)",
+            obstacle.name, inside, deepest);
+    }
+}
+
+double usual_thickness(const Sheet& sheet)
+{
+    return std::max(sheet.length, sheet.width) / 500;
 }
 
 }  // namespace springtime

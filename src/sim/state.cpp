@@ -4,6 +4,7 @@
 
 #include "core/assert.h"
 #include "core/finite.h"
+#include "sim/stepper.h"
 #include "springtime/error.h"
 #include "springtime/simulation.h"
 
@@ -47,14 +48,38 @@ Vec3d Handles::position(std::size_t handle, double time) const
 {
     SPRINGTIME_ASSERT(moving() && handle < particles.size());
     const std::size_t count = particles.size();
-    const auto after = std::upper_bound(key_time.begin(), key_time.end(), time);
-    if (after == key_time.begin()) return key_position[handle];
-    const std::size_t k = after - key_time.begin() - 1;
-    const Vec3d from = key_position[k * count + handle];
-    if (after == key_time.end()) return from;
-    const Vec3d to = key_position[(k + 1) * count + handle];
-    const double part = (time - key_time[k]) / (key_time[k + 1] - key_time[k]);
-    return from + part * (to - from);
+    const KeyShare share = key_share(*this, time);
+    const Vec3d from = key_position[share.before * count + handle];
+    if (share.part == 0) return from;
+    return from + share.part * (key_position[(share.before + 1) * count + handle] - from);
+}
+
+KeyShare key_share(const Handles& handles, double time)
+{
+    const std::vector<double>& keys = handles.key_time;
+    const auto after = std::upper_bound(keys.begin(), keys.end(), time);
+    if (after == keys.begin()) return {0, 0};
+    const std::size_t k = after - keys.begin() - 1;
+    if (after == keys.end()) return {k, 0};
+    return {k, (time - keys[k]) / (keys[k + 1] - keys[k])};
+}
+
+Handles with_pins(const Handles& handles, const std::vector<int>& pins, const State& state)
+{
+    Handles all{handles.particles, handles.key_time, {}};
+    for (const int p : pins) {
+        const auto& held = all.particles;
+        if (std::find(held.begin(), held.end(), p) == held.end()) all.particles.push_back(p);
+    }
+    const std::size_t moving = handles.particles.size();
+    for (std::size_t k = 0; k < handles.key_time.size(); ++k) {
+        const auto row = handles.key_position.begin() + std::ptrdiff_t(k * moving);
+        all.key_position.insert(all.key_position.end(), row, row + std::ptrdiff_t(moving));
+        for (std::size_t i = moving; i < all.particles.size(); ++i) {
+            all.key_position.push_back(state.position[std::size_t(all.particles[i])]);
+        }
+    }
+    return all;
 }
 
 void check_handles(const Handles& handles, std::size_t particle_count, std::string_view source)

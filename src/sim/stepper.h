@@ -97,6 +97,14 @@ std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& 
                                           const Cloth& cloth, double dt,
                                           const PieceDone& piece_done = {});
 
+// Between which keys of moving handles a time lies: `part` of the way from `before` to the next, 0
+// where no other key counts.
+struct KeyShare {
+    std::size_t before = 0;
+    double part = 0;
+};
+KeyShare key_share(const Handles& handles, double time);
+
 // Where a handle is at a time, and the velocity that took it there in the last step.
 struct HandlePose {
     Vec3d position, velocity;
