@@ -95,6 +95,7 @@ SettledSheet settle_sheet(const NamedCloth& sheet, const SettlingOptions& option
     }
     result.state = simulation.state();
     result.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (interrupted()) throw Cancelled(sheet.name + ": cancelled");  // drawing takes its time
     if (options.pictures) {
         std::filesystem::create_directories(*options.pictures);
         write_png(*options.pictures / (file_name(sheet.name) + ".png"),

@@ -105,7 +105,8 @@ void expect_best(const Problem& problem, const InteriorPoint& point)
     }
     const double size =
         std::abs(point.x.dot(problem.right)) + std::abs(point.x.dot(problem.matrix * point.x));
-    EXPECT_LE(gap, 1e-12 * size);
+    // Where all are held, the sizes vanish like the gap.
+    EXPECT_TRUE(gap <= 1e-12 * size || worst(point.x) <= 1e-12 * worst(problem.right));
 }
 
 TEST(InteriorPoint, MeetsTheConditionsOfTheBestPointAndFindsKnownAnswers)
@@ -153,6 +154,20 @@ TEST(InteriorPoint, SettlesWhereNothingPushesAtABound)
         const double gap = point.x.dot(point.force);
         // Beside the gap, what the residual moves.
         EXPECT_LE((point.x - problem.best).norm(), 2 * std::sqrt(gap / least) + 1e-10) << trial;
+    }
+}
+
+TEST(InteriorPoint, HoldsAllWhereEveryForcePullsDown)
+{
+    Random random(7);
+    for (const int count : {1, 20}) {
+        Problem problem = with_known_answer(count, 1, 0.1, random);
+        problem.best.setZero();
+        problem.force = VectorXd::NullaryExpr(count, [&] { return 0.1 + random.uniform(); });
+        problem.right = -problem.force;
+        const InteriorPoint point = solved(problem);
+        expect_best(problem, point);
+        EXPECT_LE(worst(point.x), 1e-8);
     }
 }
 

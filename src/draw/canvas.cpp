@@ -99,7 +99,17 @@ void Canvas::line_within(const Box& box, const Point& a, const Point& b, double 
     const Span cols = span_of(std::min(from.x, to.x) - reach, std::max(from.x, to.x) + reach,
                               kSide * box.left, kSide * box.right());
     for (int y = rows.first; y < rows.last; ++y) {
-        for (int x = cols.first; x < cols.last; ++x) {
+        // Samples of this row within reach are within reach of this part of the line, left and
+        // right as well.
+        const auto part_at = [&](double row) {
+            return from.y == to.y ? row > from.y : (row - from.y) / (to.y - from.y);
+        };
+        const double s = std::clamp(part_at(y + 0.5 - reach), 0.0, 1.0);
+        const double t = std::clamp(part_at(y + 0.5 + reach), 0.0, 1.0);
+        const double one = from.x + s * (to.x - from.x), other = from.x + t * (to.x - from.x);
+        const Span near = span_of(std::min(one, other) - reach, std::max(one, other) + reach,
+                                  cols.first, cols.last);
+        for (int x = near.first; x < near.last; ++x) {
             const double distance = distance_to_segment({x + 0.5, y + 0.5}, from, to);
             const double coverage = std::clamp(reach - distance, 0.0, 1.0);
             if (coverage > 0) blend_sample(x, y, color, strength * coverage);
