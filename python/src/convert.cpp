@@ -1,6 +1,7 @@
 #include "convert.h"
 
 #include "springtime/files.h"
+#include "springtime/motion.h"
 
 namespace springtime::python {
 
@@ -269,6 +270,31 @@ std::optional<int> substeps_of(const py::handle& value)
     if (is_text(value)) refuse("substeps", value, "a number of at least 1, or 'auto'");
     take(value, "substeps", count);
     return count;
+}
+
+void cut_step(const py::object& substeps, const Cloth& cloth, const Environment& environment,
+              double& dt, int& stride)
+{
+    if (!is_time_step(dt)) {
+        throw Error(Field{"dt"}, "dt: {} s; a time step must lie in {} to {} s", dt, kLeastTimeStep,
+                    kMostTimeStep);
+    }
+    const std::optional<int> given = substeps_of(substeps);
+    const int count = given ? *given : stable_substeps(cloth, environment, dt);
+    if (count < 1 || count >= kMostSubsteps) {
+        throw Error(Field{"substeps"},
+                    "substeps: {} in a step of {} s; give 1 to {}, or raise the "
+                    "mass of the cloth",
+                    count, dt, kMostSubsteps);
+    }
+    if (stride < 1 || double(stride) * count > kLargestStride) {
+        throw Error(Field{"stride"},
+                    "stride: {} steps of {} sub-steps each; a frame must be 1 to "
+                    "{} steps",
+                    stride, count, kLargestStride);
+    }
+    dt /= count;
+    stride *= count;
 }
 
 }  // namespace springtime::python

@@ -179,4 +179,8 @@ std::vector<int> particles_of(const py::handle& value, const char* name, const C
 // A number of sub-steps, or "auto".
 std::optional<int> substeps_of(const py::handle& value);
 
+// Cuts the step of a run into them; a frame has as many steps more.
+void cut_step(const py::object& substeps, const Cloth& cloth, const Environment& environment,
+              double& dt, int& stride);
+
 }  // namespace springtime::python

@@ -91,4 +91,8 @@ void add_environment(std::vector<std::pair<const char*, typename Keywords<Option
     add("wind", &Environment::wind);
 }
 
+// Of Simulation, for all that runs a cloth.
+using SimulationSetters = std::vector<std::pair<const char*, Keywords<SimulationOptions>::Setter>>;
+SimulationSetters simulation_setters();
+
 }  // namespace springtime::python

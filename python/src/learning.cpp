@@ -28,11 +28,6 @@ const Words<Instruments> kInstruments{{"auto", Instruments::automatic},
                                       {"frames", Instruments::frames},
                                       {"noise", Instruments::noise}};
 
-std::optional<Substeps> optional_substeps(const py::handle& value)
-{
-    return Substeps{substeps_of(value)};
-}
-
 // ---- Options
 
 // Pairs (iterations, seconds).
@@ -107,7 +102,7 @@ LearnSetters published_setters()
         {"clip_steps", member(&O::clip_steps)},
         {"patience", member(&O::patience)},
         {"substeps", [](O& to, const py::handle& value,
-                        const char*) { to.substeps = optional_substeps(value); }},
+                        const char*) { to.substeps = Substeps{substeps_of(value)}; }},
         {"stiffness_rate", member(&O::stiffness_rate)},
         {"damping_rate", member(&O::damping_rate)},
         {"force_weight", member(&O::force_weight)},
@@ -302,45 +297,6 @@ void add_identified(py::module_& module)
     add_printing(type, [](const IdentifiedObject& self) { return report_of(self.found); });
 }
 
-// ---- Gradients
-
-const Keywords<RolloutLossOptions>& gradient_keywords()
-{
-    using O = RolloutLossOptions;
-    static const Keywords<O> keywords(
-        "rollout_gradient",
-        {{"squares", member(&O::squares)},
-         {"width", member(&O::width)},
-         {"substeps", [](O& to, const py::handle& value,
-                         const char*) { to.substeps = optional_substeps(value); }},
-         {"threads", member(&O::threads)},
-         {"device", member(&O::device)}});
-    return keywords;
-}
-
-// Clips, or a motion for its whole rollouts.
-py::tuple gradient_of(const Cloth& cloth, const py::object& clips, const py::object& progress,
-                      const py::kwargs& given)
-{
-    RolloutLossOptions options;
-    gradient_keywords().set(options, given);
-    MotionPointer motion;
-    if (py::isinstance<Clips>(clips)) {
-        const auto& some = clips.cast<const Clips&>();
-        motion = some.motion;
-        options.clips = some.clips;
-        options.seconds = some.seconds;
-    } else if (py::isinstance<Motion>(clips)) {
-        motion = clips.cast<MotionPointer>();
-    } else {
-        refuse("clips", clips, "clips, as Motion.clips() makes them, or a motion");
-    }
-    RolloutGradient found = run_long(progress, [&](const Progress& told) {
-        return rollout_gradient(cloth, *motion, options, told);
-    });
-    return py::make_tuple(found.loss, named_arrays(cloth, std::move(found.gradient)));
-}
-
 }  // namespace
 
 void add_learning(py::module_& module)
@@ -359,12 +315,6 @@ void add_learning(py::module_& module)
                ("Solves for all parameters at once, with standard errors. cloth: what is "
                 "identified instead of springs of a grid; its parameters do not matter." +
                 identify_keywords().words())
-                   .c_str());
-    module.def("rollout_gradient", gradient_of, py::arg("cloth"), py::arg("clips"), py::kw_only(),
-               py::arg("progress") = py::none(),
-               ("Loss [m] of a cloth that runs freely along clips, and its gradient by the "
-                "parameters. clips: of Motion.clips(); a motion stands for its whole rollouts." +
-                gradient_keywords().words())
                    .c_str());
 }
 

@@ -81,7 +81,9 @@ PYBIND11_MODULE(_core, module)
     add_cloth(module);
     add_motion(module);
     add_simulation(module);
+    add_runs(module);
     add_learning(module);
+    add_gradients(module);
     add_files(module);
     add_evaluation(module);
     module.def("_keywords", [] {

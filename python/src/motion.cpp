@@ -382,10 +382,7 @@ MotionPointer generate_motion(const Cloth& source, const py::object& pinned,
     options.camera.positions_only |= options.camera.noise > 0 || options.camera.gaps > 0;
     if (!pinned.is_none()) run.pinned = particles_of(pinned, "pinned", source);
     if (options.fps) set_frame_rate(*options.fps, run.dt, run.stride);
-    const int cut =
-        substeps_of(substeps).value_or(stable_substeps(source, run.environment, run.dt));
-    run.dt /= cut;
-    run.stride *= cut;
+    cut_step(substeps, source, run.environment, run.dt, run.stride);
     Cloth cloth = source;
     cloth.errors.reset();  // a source is what it is
     check_generate(cloth, run);

@@ -15,7 +15,9 @@ void add_results(py::module_& module);
 void add_cloth(py::module_& module);
 void add_motion(py::module_& module);
 void add_simulation(py::module_& module);
+void add_runs(py::module_& module);
 void add_learning(py::module_& module);
+void add_gradients(py::module_& module);
 void add_files(py::module_& module);
 void add_evaluation(py::module_& module);
 
@@ -63,6 +65,19 @@ struct Clips {
 
 // All rollouts are read, so that it needs no file any more.
 MotionPointer in_memory(const Motion& motion);
+
+// ---- Runs
+
+// What Simulation and trace() take beside a cloth. The default thickness is that of its sheet.
+SimulationOptions options_of(const Cloth& cloth, double dt, const py::object& substeps,
+                             const py::kwargs& given);
+// None: flat and at rest. Otherwise positions [m], or positions and velocities [m/s].
+State state_of(const py::object& start, const Cloth& cloth);
+
+inline std::array<double, 3> numbers_of(const Vec3d& value)
+{
+    return {value.x, value.y, value.z};
+}
 
 // A path of Python as one of ours.
 inline std::filesystem::path path_of(const py::handle& value, const char* name)

@@ -6,16 +6,13 @@
 #include "long_call.h"
 #include "rooms.h"
 #include "springtime/files.h"
-#include "springtime/generate.h"
 
-// Running cloths: frame by frame, as a whole, and with gradients.
+// Running a cloth frame by frame, and what it can fall on.
 namespace springtime::python {
 
 namespace {
 
 // ---- Options
-
-using Setters = std::vector<std::pair<const char*, Keywords<SimulationOptions>::Setter>>;
 
 void take_obstacles(SimulationOptions& to, const py::handle& value, const char* name)
 {
@@ -27,21 +24,27 @@ void take_obstacles(SimulationOptions& to, const py::handle& value, const char* 
     }
 }
 
-Setters simulation_setters()
+}  // namespace
+
+SimulationSetters simulation_setters()
 {
-    Setters all{{"device", member(&SimulationOptions::device)},
-                {"obstacles", take_obstacles},
-                {"thickness", member(&SimulationOptions::thickness)},
-                {"self_distance", member(&SimulationOptions::self_distance)}};
+    SimulationSetters all{{"device", member(&SimulationOptions::device)},
+                          {"obstacles", take_obstacles},
+                          {"thickness", member(&SimulationOptions::thickness)},
+                          {"self_distance", member(&SimulationOptions::self_distance)}};
     add_environment<SimulationOptions>(all);
     return all;
 }
+
+namespace {
 
 const Keywords<SimulationOptions>& simulation_keywords()
 {
     static const Keywords<SimulationOptions> keywords("Simulation", simulation_setters());
     return keywords;
 }
+
+}  // namespace
 
 SimulationOptions options_of(const Cloth& cloth, double dt, const py::object& substeps,
                              const py::kwargs& given)
@@ -54,7 +57,6 @@ SimulationOptions options_of(const Cloth& cloth, double dt, const py::object& su
     return options;
 }
 
-// None: flat and at rest. Otherwise positions [m], or positions and velocities [m/s].
 State state_of(const py::object& start, const Cloth& cloth)
 {
     State state = flat_state(cloth);
@@ -74,6 +76,8 @@ State state_of(const py::object& start, const Cloth& cloth)
     state.velocity = vectors(both[1]);
     return state;
 }
+
+namespace {
 
 // ---- Frame by frame
 
@@ -120,11 +124,6 @@ py::array frame_view(const py::object& self, Values values)
     const std::span<const Vec3f> span =
         self.cast<Run&>().use([&](Simulation& simulation) { return values(simulation); });
     return view(reinterpret_cast<const float*>(span.data()), {py::ssize_t(span.size()), 3}, self);
-}
-
-std::array<double, 3> numbers_of(const Vec3d& value)
-{
-    return {value.x, value.y, value.z};
 }
 
 void add_handles(RunType& type)
@@ -321,230 +320,6 @@ void add_simulation_type(py::module_& module)
     });
 }
 
-// ---- As a whole
-
-struct Simulating {
-    SimulationOptions run;
-    double seconds = 8;
-    int stride = 40;
-    std::optional<double> dt, fps, rest_speed;
-    ObserveOptions camera;
-    std::uint64_t seed = 1;
-};
-
-const Keywords<Simulating>& simulate_keywords()
-{
-    using Pairs = std::vector<std::pair<const char*, Keywords<Simulating>::Setter>>;
-    static const Keywords<Simulating> keywords("simulate", [] {
-        Pairs all{{"seconds", member(&Simulating::seconds)},
-                  {"stride", member(&Simulating::stride)},
-                  {"dt", member(&Simulating::dt)},
-                  {"fps", member(&Simulating::fps)},
-                  {"seed", member(&Simulating::seed)},
-                  {"rest_speed", member(&Simulating::rest_speed)}};
-        for (const auto& [name, setter] : simulation_setters()) {
-            all.push_back({name, [setter](Simulating& to, const py::handle& value,
-                                          const char* word) { setter(to.run, value, word); }});
-        }
-        const auto camera = [&](const char* name, auto at) {
-            all.push_back({name, [at](Simulating& to, const py::handle& value, const char* word) {
-                               take(value, word, to.camera.*at);
-                           }});
-        };
-        camera("noise", &ObserveOptions::noise);
-        camera("gaps", &ObserveOptions::gaps);
-        camera("gap_seconds", &ObserveOptions::gap_seconds);
-        camera("positions_only", &ObserveOptions::positions_only);
-        return all;
-    }());
-    return keywords;
-}
-
-MotionStart start_of(const Cloth& cloth, const py::object& start, std::size_t rollout)
-{
-    if (!py::isinstance<Motion>(start)) return {state_of(start, cloth), {}, {}};
-    const auto& motion = start.cast<const Motion&>();
-    if (rollout >= motion.rollout_count()) {
-        throw Error(Field{"rollout"}, "rollout {}: the motion has {}", rollout,
-                    counted(motion.rollout_count(), "rollout"));
-    }
-    return springtime::start_of(motion, rollout, cloth, "start");
-}
-
-// As the command of that name does it.
-MotionPointer simulate(const Cloth& cloth, const py::object& pins, const py::object& handles,
-                       const py::object& start, std::size_t rollout, const py::object& substeps,
-                       bool until_rest, const py::object& progress, const py::kwargs& given)
-{
-    Simulating options;
-    MotionStart begin = start_of(cloth, start, rollout);
-    options.run.environment = begin.environment;
-    options.run.thickness = usual_thickness(cloth.sheet);
-    simulate_keywords().set(options, given);
-    options.camera.positions_only |= options.camera.noise > 0 || options.camera.gaps > 0;
-    if (!pins.is_none() || !handles.is_none()) {
-        Handles paths;
-        if (!handles.is_none()) {
-            paths = read_handle_paths(path_of(handles, "handles"), cloth, begin.state);
-        }
-        const std::vector<int> held =
-            pins.is_none() ? std::vector<int>{} : particles_of(pins, "pins", cloth);
-        begin.handles = with_pins(paths, held, begin.state);
-    }
-    if (begin.observed) project_onto_rest_lengths(begin.state, cloth, begin.handles.particles);
-    double dt = options.dt.value_or(begin.dt);
-    if (options.fps) set_frame_rate(*options.fps, dt, options.stride);
-    const int cut =
-        substeps_of(substeps).value_or(stable_substeps(cloth, options.run.environment, dt));
-    options.run.dt = dt / cut;
-    const int stride = options.stride * cut;
-    const double frames = std::round(options.seconds / (options.run.dt * stride));
-    if (!(frames >= 1 && frames < 1e9)) {
-        throw Error(Field{"seconds"}, "seconds: {} s with frames of {} s; give at least one frame",
-                    options.seconds, options.run.dt * stride);
-    }
-    MotionHeader header = header_for(cloth, options.run, stride, options.seed, 1, {});
-    observe_header(header, options.camera);
-    begin.state.time = 0;
-    check_clear(begin.state, begin.handles, options.run.obstacles);
-    RestRule rule = rest_rule(cloth.sheet);
-    rule.speed = options.rest_speed.value_or(rule.speed);
-    const std::optional<RestRule> rest = until_rest ? std::optional(rule) : std::nullopt;
-    return run_long(progress, [&](const Progress& told) {
-        Simulation simulation(cloth, begin.state, begin.handles, options.run);
-        const Recording recording = record(simulation, std::size_t(frames) + 1, stride, told, rest);
-        if (recording.blow_up) {
-            throw Failure("{}", describe(*recording.blow_up, cloth, options.run));
-        }
-        return std::make_shared<Motion>(Motion::from_rollouts(
-            header, {observe(recording.rollout, header, options.camera, options.seed, 0)}));
-    });
-}
-
-// ---- With gradients
-
-// A run that is kept, with what its arrays need.
-struct Trace {
-    TracedRun run;
-    Cloth cloth;
-    std::size_t held = 0, keys = 0;
-    std::mutex mutex{};
-
-    Shape shape() const
-    {
-        return {py::ssize_t(run.frame_count()), py::ssize_t(cloth.particle_count()), 3};
-    }
-};
-
-struct TraceGradient {
-    RunGradient gradient;
-    py::object parameters;
-    Shape paths;
-};
-
-// Frame times are the keys of the paths.
-Handles held_of(const py::object& held, const py::object& paths, const Cloth& cloth, double dt)
-{
-    Handles handles;
-    if (!held.is_none()) handles.particles = particles_of(held, "held", cloth);
-    if (paths.is_none()) return handles;
-    const auto count = py::ssize_t(handles.particles.size());
-    const py::array keys = array_of<double>(paths, "paths", {kAny, count, 3},
-                                            fmt::format("frames x {} held x 3", count).c_str());
-    handles.key_position = values_of<double, Vec3d>(keys);
-    for (py::ssize_t k = 0; k < keys.shape(0); ++k) handles.key_time.push_back(double(k) * dt);
-    return handles;
-}
-
-std::unique_ptr<Trace> trace(const Cloth& cloth, int frames, double dt, const py::object& held,
-                             const py::object& paths, const py::object& start,
-                             const py::object& substeps, const py::object& progress,
-                             const py::kwargs& given)
-{
-    const SimulationOptions options = options_of(cloth, dt, substeps, given);
-    const State state = state_of(start, cloth);
-    const Handles handles = held_of(held, paths, cloth, dt);
-    return run_long(progress, [&](const Progress& told) {
-        TracedRun run(cloth, state, handles, options, frames, told);
-        return std::unique_ptr<Trace>(
-            new Trace{std::move(run), cloth, handles.particles.size(), handles.key_time.size()});
-    });
-}
-
-TraceGradient walk_back(Trace& self, const py::object& by_position, const py::object& progress)
-{
-    const Shape shape = self.shape();
-    const std::string words = fmt::format("{} frames x {} particles x 3", shape[0], shape[1]);
-    const py::array by = array_of<double>(by_position, "by_position", shape, words.c_str());
-    const std::span<const Vec3d> span(static_cast<const Vec3d*>(by.data()),
-                                      std::size_t(by.size()) / 3);
-    RunGradient gradient = run_long(progress, [&](const Progress& told) {
-        const std::lock_guard lock(self.mutex);
-        return self.run.back(span, told);
-    });
-    const py::object parameters = named_arrays(self.cloth, std::move(gradient.parameters));
-    return {std::move(gradient), parameters, {py::ssize_t(self.keys), py::ssize_t(self.held), 3}};
-}
-
-void add_trace(py::module_& module)
-{
-    const auto rows_in = [](const py::object& self, const std::vector<Vec3d>& rows, Shape shape) {
-        return view(reinterpret_cast<const double*>(rows.data()), std::move(shape), self);
-    };
-    const auto of = [](const py::object& self) -> const TraceGradient& {
-        return self.cast<const TraceGradient&>();
-    };
-    py::class_<TraceGradient>(module, "TraceGradient",
-                              "Derivatives of a number by all that goes into a run.")
-        .def_readonly("parameters", &TraceGradient::parameters,
-                      "By the parameters of the cloth, by their names.")
-        .def_property_readonly(
-            "paths",
-            [=](const py::object& self) {
-                return rows_in(self, of(self).gradient.key_position, of(self).paths);
-            },
-            "By the paths, in their shape.")
-        .def_property_readonly(
-            "start_positions",
-            [=](const py::object& self) {
-                const auto& values = of(self).gradient.start.position;
-                return rows_in(self, values, {py::ssize_t(values.size()), 3});
-            },
-            "By the positions at the start.")
-        .def_property_readonly(
-            "start_velocities",
-            [=](const py::object& self) {
-                const auto& values = of(self).gradient.start.velocity;
-                return rows_in(self, values, {py::ssize_t(values.size()), 3});
-            },
-            "By the velocities at the start.")
-        .def_property_readonly(
-            "gravity", [](const TraceGradient& self) { return numbers_of(self.gradient.gravity); })
-        .def_property_readonly("drag",
-                               [](const TraceGradient& self) { return self.gradient.drag; });
-    py::class_<Trace>(module, "Trace", "A run that is kept and can be walked back.")
-        .def_property_readonly(
-            "positions",
-            [](const py::object& self) {
-                const auto& trace = self.cast<const Trace&>();
-                return view(reinterpret_cast<const double*>(trace.run.positions().data()),
-                            trace.shape(), self);
-            },
-            "Frames x particles x 3 [m]; the start is the first frame.")
-        .def("back", walk_back, py::arg("by_position"), py::kw_only(),
-             py::arg("progress") = py::none(),
-             "From the derivatives of a number by the positions to those by all that went into "
-             "the run.");
-    module.def("trace", trace, py::arg("cloth"), py::arg("frames"), py::arg("dt"), py::kw_only(),
-               py::arg("held") = py::none(), py::arg("paths") = py::none(),
-               py::arg("start") = py::none(), py::arg("substeps") = "auto",
-               py::arg("progress") = py::none(),
-               "Runs a cloth for frames of dt [s] and keeps them, for gradients. held: particles "
-               "by index or name; paths: where they are at every frame, frames x held x 3 [m], "
-               "None for pins. Nothing leads back through contact. Options are those of "
-               "Simulation; device 'reference' has double precision.");
-}
-
 // ---- Obstacles
 
 std::vector<Obstacle> obstacles(const py::object& source, const Cloth& cloth,
@@ -582,17 +357,6 @@ void add_simulation(py::module_& module)
                "OBJ file or a TOML file. size: of the longest horizontal side [m]; top: the "
                "middle of the top [m].");
     add_simulation_type(module);
-    module.def("simulate", simulate, py::arg("cloth"), py::kw_only(), py::arg("pins") = py::none(),
-               py::arg("handles") = py::none(), py::arg("start") = py::none(),
-               py::arg("rollout") = 0, py::arg("substeps") = "auto", py::arg("until_rest") = false,
-               py::arg("progress") = py::none(),
-               ("Runs a cloth and records its motion. pins: particles that are held; handles: a "
-                "CSV file of paths; start: a Motion, whose rollout tells start, held particles and "
-                "environment, or as Simulation takes it; until_rest: ends when the cloth has "
-                "settled." +
-                simulate_keywords().words())
-                   .c_str());
-    add_trace(module);
 }
 
 }  // namespace springtime::python
