@@ -8,8 +8,6 @@ namespace springtime {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // What lies in different stretches of motion counts as independent: in different rollouts, which
 // are cut when there are too few of them. Scores are summed into at most so many groups of
 // stretches. Few are enough, since springs are averaged over, and cuts are no good: on 6 x 6
@@ -74,7 +72,7 @@ StandardErrors ErrorEstimate::errors(const Scheme& scheme, const BoundedSystem& 
         double ratio = 0, count = 0;
         for (std::size_t e = 0; e < values.size(); ++e) {
             const auto i = static_cast<Eigen::Index>(unknowns.number(k, e));
-            values[e] = kInfinity;
+            values[e] = std::numeric_limits<double>::infinity();
             if (!seen[i] || std::isinf(inverse[i])) continue;
             ratio += scatter[i] / inverse[i];
             count += 1;
