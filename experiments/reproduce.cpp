@@ -17,7 +17,7 @@ namespace {
 // What an experiment makes and would take up again; notes with other endings stay.
 void remove_results(const fs::path& folder)
 {
-    constexpr std::array kEndings{".h5", ".json", ".csv", ".png", ".part"};
+    constexpr std::array kEndings{".h5", ".json", ".jsonl", ".csv", ".png", ".bin", ".part"};
     std::vector<fs::path> made;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
         const bool is_ours = std::find(kEndings.begin(), kEndings.end(),

@@ -10,6 +10,8 @@ import signal
 import subprocess
 import sys
 
+from cli_kinds import long_run
+
 PROGRAM = sys.argv[1]
 ROUNDS = 20
 TINY = ["--grid", "6x6", "--mass", "3.6", "--seconds", "0.4", "--stride", "20", "--rollouts", "3",
@@ -256,6 +258,56 @@ class Writing:
         self.run_it("train", "m.h5", "--out", "run", *SOLVE, "--overwrite")
         self.assertEqual((self.folder / "run/notes.txt").read_text(), "mine")
         self.assertFalse((self.folder / "run/step-7.json").exists())
+
+    def test_folders_of_results_are_replaced_when_asked(self):
+        # Versions before had no marker in their folders.
+        for verb, left in ((["demo"], ("source.json", "motion.h5", "test.h5")),
+                           (["reproduce", "locking"], ("result.json", "result.md"))):
+            old = self.folder / ("old-" + verb[0])
+            old.mkdir()
+            for name in left:
+                (old / name).write_text("{}")
+            told = self.run_it(*verb, "--out", old.name, code=2).stderr
+            self.assertIn("filled by an older version; replace it with --overwrite", told)
+            self.assertEqual(self.names(old.name), sorted(left))
+            # With one of these missing it may be of anybody.
+            (old / left[0]).unlink()
+            self.assertIn("is not ours", self.run_it(*verb, "--out", old.name, "--overwrite", code=2).stderr)
+
+    @long_run
+    def test_reproduce_begins_anew_when_told_to(self):
+        self.run_it("reproduce", "locking", "--scale", "smoke", "--out", "r", "--quiet")
+        result = (self.folder / "r/result.json").read_text()
+        told = self.run_it("reproduce", "locking", "--scale", "quick", "--out", "r", code=2).stderr
+        self.assertIn("filled with other settings (reproduction.toml has them); replace it with --overwrite", told)
+        self.assertEqual((self.folder / "r/result.json").read_text(), result)
+        (self.folder / "r/notes.txt").write_text("mine")
+        made = next((self.folder / "r").rglob("train.h5"))
+        before = made.stat().st_mtime_ns
+        self.run_it("reproduce", "locking", "--scale", "smoke", "--out", "r", "--quiet")
+        self.assertEqual(made.stat().st_mtime_ns, before)  # taken up
+        self.run_it("reproduce", "locking", "--scale", "smoke", "--out", "r", "--quiet", "--overwrite")
+        self.assertGreater(made.stat().st_mtime_ns, before)
+        self.assertEqual((self.folder / "r/notes.txt").read_text(), "mine")
+
+    def test_bad_input_leaves_no_folder(self):
+        self.tiny("m.h5", "--rollouts", "4")
+        for bad in (["--grid", "0x0"], ["--grid", "99999x9"]):
+            told = self.run_it("train", "m.h5", "--out", "x", *bad, code=2).stderr
+            self.assertIn("--grid: grid", told)
+            self.assertFalse((self.folder / "x").exists())
+        (self.folder / "empty").mkdir()
+        self.assertIn("holds no run", self.run_it("inspect", "empty", code=2).stderr)
+        self.assertIn("is a directory", self.run_it("generate", "--out", "empty", code=2).stderr)
+        self.assertIn("the name is empty", self.run_it("generate", "--out", "", code=2).stderr)
+
+    def test_settings_of_older_versions(self):
+        self.tiny("m.h5", "--rollouts", "4")
+        (self.folder / "c.toml").write_text('solver = "iterative"\n')
+        told = self.run_it("train", "m.h5", "--out", "x", "--config", "c.toml", code=2).stderr
+        self.assertIn("c.toml:1: key 'solver': this setting is gone", told)
+        (self.folder / "c.toml").write_text('solver = "direct"\n')  # as older runs have it
+        self.run_it("train", "m.h5", "--out", "x", "--config", "c.toml", *SOLVE)
 
     # ---- what is resumed --------------------------------------------------------------------
 

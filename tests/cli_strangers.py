@@ -289,6 +289,7 @@ class Strangers:
 
     def test_mistyped_names_are_guessed(self):
         for arguments, guess in ((["generate", "--rolouts", "3"], "did you mean --rollouts?"),
+                                 (["generate", "--roll", "3"], "did you mean --rollouts?"),
                                  (["generate", "--rollout=3"], "did you mean --rollouts?"),
                                  (["--verison"], "did you mean --version?"),
                                  (["version"], "did you mean --version?"),

@@ -56,7 +56,15 @@ class CommandLine(Exporting, Fabric, Learning, OwnData, Solver, Strangers, Writi
         result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,
                                 capture_output=True)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.check_advice([str(argument) for argument in arguments], result.stderr)
         return result
+
+    def check_advice(self, arguments, told):
+        """No advice is to give a flag that was given, unless it was given another value than that advised."""
+        given = {argument.split("=")[0] for argument in arguments if argument.startswith("--")}
+        for flag, value in re.findall(r"(?:give|add|try|replace it with) (--[a-z][a-z-]*)( [a-z0-9]+)?", told):
+            if flag in given and value.strip() in ("", *arguments):
+                self.fail(f"{arguments} are told to give {flag}: {told}")
 
     def generate(self, out, *more, code=0):
         return self.run_it("generate", "--out", out, "--quiet", *SMALL, *more, code=code)

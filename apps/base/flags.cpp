@@ -372,13 +372,13 @@ std::string prefix_of(const Error& error, const Verb* verb)
 bool describe_itself(const CLI::App& root, const std::vector<std::string>& arguments)
 {
     if (has_argument(arguments, "manual") && arguments.size() == 1) {
-        fmt::print("{}", manual_page(root));
+        std::fputs(manual_page(root).c_str(), stdout);  // with_output_checked() sees if it arrives
         return true;
     }
     const std::string shell =
         arguments.size() <= 2 ? argument_value(arguments, "completion") : std::string();
     if (shell.empty()) return false;
-    fmt::print("{}", completion_for(shell, root));
+    std::fputs(completion_for(shell, root).c_str(), stdout);
     return true;
 }
 

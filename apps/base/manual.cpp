@@ -295,6 +295,12 @@ std::string nearest_name(const CLI::App& app, const std::string& mistyped)
         least = distance;
         nearest = name;
     }
+    // A beginning is often short of more letters than any slip.
+    constexpr std::size_t kTelling = 3;
+    for (const std::string& name : names) {
+        const bool begins = plain.size() >= kTelling && without_dashes(name).starts_with(plain);
+        if (nearest.empty() && begins) nearest = name;
+    }
     return nearest;
 }
 

@@ -80,6 +80,8 @@ void check_outputs(const Flags& flags, const std::vector<Output>& outputs, bool 
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         check_no_stream(outputs[i].flag, outputs[i].path);
+        if (outputs[i].path.empty())
+            throw Error("{}: the name is empty; give one", outputs[i].flag);
         check_not_input(outputs[i], inputs);
         check_place(outputs[i], overwrite);
         for (std::size_t j = 0; j < i; ++j) {

@@ -170,7 +170,7 @@ fs::path cloth_path_of(const GenerateArguments& arguments)
 void check_outputs(const GenerateArguments& arguments)
 {
     const fs::path out = arguments.out;
-    if (fs::exists(out) && !arguments.resume && !arguments.overwrite) {
+    if (fs::is_regular_file(out) && !arguments.resume && !arguments.overwrite) {
         throw Error(
             "{}: exists already; finish it with --resume, replace it with --overwrite, or "
             "give another --out",

@@ -150,7 +150,12 @@ std::filesystem::path cloth_of_run(const RunFolder& folder, const CommonOptions&
 
 int inspect_run(const InspectArguments& arguments)
 {
+    const std::filesystem::directory_iterator readable(arguments.file);  // or it says why not
     const RunFolder folder(arguments.file);
+    if (!folder.exists()) {
+        throw Error("{}: holds no run; name the folder of a run, a motion file or a cloth file",
+                    arguments.file);
+    }
     std::optional<Motion> motion = motion_of_run(folder, arguments.common);
     const std::filesystem::path cloth = cloth_of_run(folder, arguments.common);
     return inspect_cloth(arguments, {cloth.string(), folder.path(), std::move(motion)});

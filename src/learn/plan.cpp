@@ -155,6 +155,15 @@ void check_elements(const LearnOptions& options)
     }
 }
 
+void check_asked_grid(const Sheet& sheet, const Grid& grid)
+{
+    try {
+        grid_points(sheet, grid);
+    } catch (const Error& error) {
+        throw Error(Field{"grid"}, "{}", error.what());
+    }
+}
+
 void check_motion_to_learn(const Motion& motion)
 {
     if (motion.header.contact) {
@@ -187,6 +196,7 @@ void check_learn(const LearnOptions& options, const Motion& motion)
                     weights->size());
     }
     check_elements(options);
+    if (options.grid) check_asked_grid(motion.header.sheet, *options.grid);
     if (options.method == LearnMethod::gradient) return;
     const std::pair<const char*, bool> of_another[] = {
         {"freeze", options.freeze.has_value()},
