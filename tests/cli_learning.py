@@ -328,7 +328,7 @@ class Learning:
             self.assertEqual(seen["frames"], fps // 10 + 1)
         for arguments, message in (
             (["--fps", "60", "--stride", "3"], "both say when frames are stored"),
-            (["--fps", "0"], "--fps 0: it must be positive"),
+            (["--fps", "0"], "--fps: 0 frames a second"),
             (["--noise", "-1"], "noise of -1 m"),
             (["--gaps", "1"], "a share of gaps of 1"),
             (["--gap-seconds", "1"], "give --gaps too"),

@@ -78,6 +78,9 @@ py::array array_argument(const py::handle& value, const char* name, const py::dt
     const py::array plain =
         py::module_::import("numpy").attr("ascontiguousarray")(array, py::arg("dtype") = type);
     if (!gaps && type.kind() == 'f') check_finite(plain, name);
+    if (whole && !py::cast<bool>(py::module_::import("numpy").attr("array_equal")(plain, array))) {
+        throw Error(Field{name}, "{}: a number is too large; give indices", name);
+    }
     return plain;
 }
 

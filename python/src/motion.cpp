@@ -180,6 +180,16 @@ MotionPointer make_motion(const py::object& positions, double fps, const py::obj
                   : motion_of<double>(recordings, fps, sheet, places, options);
 }
 
+// A motion that reads another one, and keeps it.
+MotionPointer with_source(const MotionPointer& source, Motion made)
+{
+    made.read = [source, read = made.read](std::size_t rollout, std::size_t first,
+                                           std::size_t count) {
+        return read(rollout, first, count);
+    };
+    return std::make_shared<Motion>(std::move(made));
+}
+
 // ---- Keeping them
 
 void save_motion(const Motion& motion, const py::object& path, bool overwrite,
@@ -444,17 +454,16 @@ void add_motion(py::module_& module)
              "Clips of so many seconds, one after the other, or one every so many seconds.");
     type.def(
         "select",
-        [](const Motion& self, const std::vector<std::size_t>& rollouts) {
-            return std::make_shared<Motion>(select_rollouts(self, rollouts));
+        [](const MotionPointer& self, const std::vector<std::size_t>& rollouts) {
+            return with_source(self, select_rollouts(*self, rollouts));
         },
-        py::arg("rollouts"), py::keep_alive<0, 1>(), "Some rollouts, in the given order.");
+        py::arg("rollouts"), "Some rollouts, in the given order.");
     type.def(
         "cut",
-        [](const Motion& self, std::size_t segments) {
-            return std::make_shared<Motion>(cut_into_segments(self, segments));
+        [](const MotionPointer& self, std::size_t segments) {
+            return with_source(self, cut_into_segments(*self, segments));
         },
-        py::arg("segments"), py::keep_alive<0, 1>(),
-        "Every rollout cut into segments that are rollouts of their own.");
+        py::arg("segments"), "Every rollout cut into segments that are rollouts of their own.");
     add_printing(type, [](const Motion& self) { return report_of(self, 8); });
     type.def("__repr__", repr_of);
     module.def("generate", generate_motion, py::arg("cloth"), py::kw_only(),

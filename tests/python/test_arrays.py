@@ -66,6 +66,7 @@ def test_driven_points_follow_their_paths():
     ("positions", {"positions": []}),
     ("pinned", {"pinned": [12]}),
     ("pinned", {"pinned": [0.5]}),
+    ("pinned", {"pinned": [2 ** 32]}),
     ("driven", {"driven": [-1]}),
     ("gravity", {"gravity": (0, -9.81)}),
     ("gravity", {"gravity": (0, np.nan, 0)}),
@@ -135,6 +136,19 @@ def test_a_view_of_a_rollout_keeps_it_alive():
     gc.collect()
     [some_positions() for _ in range(20)]
     np.testing.assert_array_equal(view, positions)
+
+
+def test_parts_of_a_motion_keep_it_alive():
+    positions = some_positions(60)
+    clips = st.Motion(positions, **GRID).select([0]).cut(2).clips(0.2)
+    part = st.Motion(positions, **GRID).cut(2)[1]
+    gc.collect()
+    clutter = [st.Motion(some_positions(60), **GRID) for _ in range(5)]
+    np.testing.assert_array_equal(part.positions, positions[30:])
+    np.testing.assert_array_equal(clips.starts, [[0, 0], [0, 12], [1, 0], [1, 12]])
+    cloth = st.grid_cloth(3, 4, stiffness=1.0, damping=0.1, **SHEET)
+    assert st.rollout_gradient(cloth, clips)[0] > 0
+    del clutter
 
 
 def test_the_learned_cloth_is_shared_with_what_learned_it(motion):

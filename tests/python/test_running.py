@@ -118,14 +118,15 @@ def test_other_threads_go_on_while_a_cloth_runs(cloth):
     try:
         while counted[0] == 0:
             time.sleep(0.001)
-        before = counted[0]
-        for _ in range(50):  # one long call each; whoever waits for the lock gets it in one of them
-            simulation.advance(500)
-            if counted[0] > before + 10:
+        during = 0
+        for _ in range(50):  # on a busy machine the other thread may sleep through a call
+            before = counted[0]
+            simulation.advance(1000)
+            during = counted[0] - before
+            if during > 10:
                 break
-        # Between two calls the lock may change hands once per switch interval; within a call of
-        # many frames the other thread counts freely.
-        assert counted[0] > before + 10
+        # With the lock kept, it changes hands at most before and after the call.
+        assert during > 10
     finally:
         done.set()
         thread.join()
