@@ -395,7 +395,7 @@ def learn(
     region_map: Union[None, Path, ArrayLike] = ..., globals: Optional[bool] = ...,
     fixed_globals: Union[None, str, Sequence[str]] = ..., form: Optional[str] = ...,
     instruments: Optional[str] = ..., window: Optional[float] = ..., prior: Optional[float] = ...,
-    iterative: Optional[bool] = ..., horizons: Optional[ArrayLike] = ...,
+    horizons: Optional[ArrayLike] = ...,
     homogeneous_iterations: Optional[int] = ..., rate: Optional[float] = ...,
     start_share: Optional[float] = ..., width: Optional[float] = ...,
     smoothing: Optional[int] = ..., masses: Optional[bool] = ..., squares: Optional[bool] = ...,
@@ -417,7 +417,7 @@ def identify(
     motion: Motion, *, grid: Optional[Grid] = ..., cloth: Optional[Cloth] = ...,
     progress: Progress = ..., law: Optional[str] = ..., form: Optional[str] = ...,
     instruments: Optional[str] = ..., window: Optional[float] = ..., prior: Optional[float] = ...,
-    iterative: Optional[bool] = ..., validation_share: Optional[float] = ...,
+    validation_share: Optional[float] = ...,
     seed: Optional[int] = ..., threads: Optional[int] = ...) -> Identified: ...
 def rollout_gradient(
     cloth: Cloth, clips: Union[Clips, Motion], *, progress: Progress = ...,

@@ -71,7 +71,6 @@ LearnSetters recipe_setters()
         {"instruments", choice(&O::instruments, kInstruments)},
         {"window", member(&O::window)},
         {"prior", member(&O::prior)},
-        {"iterative", member(&O::iterative)},
         {"horizons", [](O& to, const py::handle& value,
                         const char* name) { to.horizons = horizons_of(value, name); }},
         {"homogeneous_iterations", member(&O::homogeneous_iterations)},
@@ -246,7 +245,6 @@ const Keywords<IdentifyOptions>& identify_keywords()
                                        {"instruments", choice(&O::instruments, kInstruments)},
                                        {"window", member(&O::window)},
                                        {"prior", member(&O::prior)},
-                                       {"iterative", member(&O::iterative)},
                                        {"validation_share", member(&O::validation_share)},
                                        {"seed", member(&O::seed)},
                                        {"threads", member(&O::threads)}});
