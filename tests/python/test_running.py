@@ -191,7 +191,9 @@ def test_nothing_so_far_is_an_interrupt(cloth):
 
 
 INTERRUPTED = """
+import signal
 import springtime_cloth as st
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever a shell in the background left
 cloth = st.grid_cloth(5, 6, length=1.0, width=0.8, mass=0.2, damping=0.05, stiffness=30.0)
 motion = st.generate(cloth, rollouts=3, seconds=1.0, pinned=["corner-nw", "corner-ne"])
 def listen(stage, done, total, unit, note):
