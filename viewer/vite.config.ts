@@ -13,5 +13,12 @@ export default defineConfig(({ mode }) => ({
         target: "es2022",
         rollupOptions: { input: `${mode}.html` },
     },
-    test: { include: ["tests/*.test.ts"], environment: "node" },
+    // `npm test` runs what needs no browser. With SPRINGTIME_PROGRAM, the pages that it writes.
+    test: {
+        include: [process.env.SPRINGTIME_PROGRAM ? "tests/browser/*.test.ts" : "tests/*.test.ts"],
+        environment: "node",
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
+        fileParallelism: false,
+    },
 }));
