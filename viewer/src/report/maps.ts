@@ -19,6 +19,7 @@ interface Choice {
     caption: string;
     unit: string;
     uncertain: boolean;
+    element: string;
     // The values of a panel and which elements they belong to; nothing where it has none.
     find: (cloth: ClothData) => { field: Field; values: Float32Array; members: (e: number) => boolean } | undefined;
 }
@@ -39,9 +40,11 @@ function choicesOf(payload: Payload, panels: Panel[]): Choice[] {
     const add = (cloth: ClothData, field: Field, uncertain: boolean) => {
         for (const group of groupsOf(cloth, field)) {
             const text = `${uncertain ? "Standard error of " : ""}${field.label}${group.text ? `, ${group.text}` : ""}`;
-            if (choices.some((choice) => choice.text === capital(text))) continue;
+            if (choices.some((choice) => choice.text === capital(text) && choice.element === field.element)) continue;
             const find = (of: ClothData) => {
-                const same = of.fields.find((each) => each.name === field.name && each.label === field.label);
+                const same = of.fields.find(
+                    (each) => each.name === field.name && each.label === field.label && each.element === field.element,
+                );
                 const array = uncertain ? same?.relative_error : same?.values;
                 if (!same || !array) return undefined;
                 const set = of.elements[same.element];
@@ -55,6 +58,7 @@ function choicesOf(payload: Payload, panels: Panel[]): Choice[] {
                 caption: uncertain ? `standard error of ${field.label}, share of its value` : field.label,
                 unit: uncertain ? "" : field.unit,
                 uncertain,
+                element: field.element,
                 find,
             });
         }
