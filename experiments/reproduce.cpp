@@ -7,6 +7,7 @@
 #include "generating.h"
 #include "outputs.h"
 #include "progress.h"
+#include "report_file.h"
 
 namespace springtime::app {
 
@@ -23,6 +24,7 @@ void remove_results(const fs::path& folder)
         const bool is_ours = std::find(kEndings.begin(), kEndings.end(),
                                        entry.path().extension().string()) != kEndings.end() ||
                              entry.path().filename() == "config.toml" ||
+                             entry.path().filename() == "report.html" ||
                              entry.path() == folder / "result.md";
         if (is_ours && entry.is_regular_file()) made.push_back(entry.path());
     }
@@ -81,6 +83,7 @@ void write_result(const ReproduceArguments& arguments, const std::string& title,
     write_text((out / "result.md").string(),
                fmt::format("# {}\n\nMade by `springtime reproduce {} --scale {}`.\n\n{}", title,
                            arguments.experiment, arguments.scale, text));
+    leave_report_of(arguments, result);
     if (arguments.common.json) {
         fmt::print("{}\n", result.dump());
     } else {
@@ -161,6 +164,7 @@ Verb add_reproduce(CLI::App& root)
         .repeated()
         .type("FILE");
     add_overwrite(flags, arguments->overwrite);
+    add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_common(flags, arguments->common);
     const auto run = [arguments] {
         try {

@@ -1,0 +1,24 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { viteSingleFile } from "vite-plugin-singlefile";
+
+// One page per call: `vite build --mode report` makes dist/report.html. Everything is inside the
+// file, so it opens from a disk without a network.
+export default defineConfig(({ mode }) => ({
+    root: fileURLToPath(new URL(".", import.meta.url)),
+    plugins: [viteSingleFile({ removeViteModuleLoader: true })],
+    build: {
+        outDir: "dist",
+        emptyOutDir: false,
+        target: "es2022",
+        rollupOptions: { input: `${mode}.html` },
+    },
+    // `npm test` runs what needs no browser. With SPRINGTIME_PROGRAM, the pages that it writes.
+    test: {
+        include: [process.env.SPRINGTIME_PROGRAM ? "tests/browser/*.test.ts" : "tests/*.test.ts"],
+        environment: "node",
+        testTimeout: 120_000,
+        hookTimeout: 120_000,
+        fileParallelism: false,
+    },
+}));
