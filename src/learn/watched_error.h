@@ -7,7 +7,8 @@
 namespace springtime {
 
 // Receives the surrogate at every frame of every rollout, with its error there [m], which is NaN in
-// a frame that does not count. Several threads call it, but of one rollout the frames come in order.
+// a frame that does not count. Several threads call it, but of one rollout the frames come in
+// order.
 using FrameWatcher =
     std::function<void(std::size_t rollout, std::size_t frame, const State& state, double error)>;
 
