@@ -240,12 +240,11 @@ std::optional<RunFingerprint> read_fingerprint(const fs::path& folder)
 bool is_run_file(const std::string& name)
 {
     static const std::vector<std::string> kNames{
-        kConfig,         kFingerprint,       kLog,
-        kCheckpoints[0], kCheckpoints[1],    kCloth,
-        kBest,           kHomogeneous,       kLinear,
-        kIdentification, "result.json",      "stiffness.png",
-        "bending.png",   "determination.png",
-        "report.html"};
+        kConfig,         kFingerprint,        kLog,
+        kCheckpoints[0], kCheckpoints[1],     kCloth,
+        kBest,           kHomogeneous,        kLinear,
+        kIdentification, "result.json",       "stiffness.png",
+        "bending.png",   "determination.png", "report.html"};
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
            (name.starts_with("step-") && name.ends_with(".json"));
 }
