@@ -19,6 +19,7 @@ ALLOWED["learn"] = ALLOWED["motion"] | {"motion"}
 ALLOWED["draw"] = ALLOWED["learn"] | {"learn"}
 ALLOWED["formats"] = ALLOWED["draw"] | {"draw"}
 ALLOWED["capture"] = ALLOWED["formats"] | {"formats"}
+ALLOWED["web"] = ALLOWED["capture"] | {"capture"}
 # Public headers belong to the folder that implements them.
 PUBLIC = {
     "error": "core", "vec3": "core", "geometry": "geometry", "cloth": "cloth",

@@ -1,0 +1,239 @@
+// A three.js scene for cloth: sheets with a colour per vertex, solids, points; orbit by mouse, touch
+// and keyboard. It draws only when something has changed.
+
+import {
+    BufferAttribute,
+    BufferGeometry,
+    Box3,
+    Color,
+    DirectionalLight,
+    DoubleSide,
+    HemisphereLight,
+    Mesh,
+    MeshStandardMaterial,
+    PerspectiveCamera,
+    Points,
+    PointsMaterial,
+    Scene,
+    SRGBColorSpace,
+    Sphere,
+    Vector3,
+    WebGLRenderer,
+    LineBasicMaterial,
+    LineSegments,
+} from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import type { Rgb } from "./colors";
+import { cssVariable, onTheme } from "./theme";
+
+const ORBIT_STEP = Math.PI / 24; // per key press [rad]
+const ZOOM_STEP = 1.12; // per key press
+
+// A surface whose vertices move. Positions and colours are three numbers per vertex.
+export class SheetMesh {
+    readonly object: Mesh<BufferGeometry, MeshStandardMaterial>;
+    private readonly position: BufferAttribute;
+    private readonly color: BufferAttribute;
+
+    constructor(vertexCount: number, triangles: Uint32Array) {
+        const geometry = new BufferGeometry();
+        this.position = new BufferAttribute(new Float32Array(3 * vertexCount), 3);
+        this.color = new BufferAttribute(new Float32Array(3 * vertexCount).fill(1), 3);
+        geometry.setAttribute("position", this.position);
+        geometry.setAttribute("color", this.color);
+        geometry.setIndex(new BufferAttribute(triangles, 1));
+        const material = new MeshStandardMaterial({ vertexColors: true, side: DoubleSide, roughness: 0.85 });
+        this.object = new Mesh(geometry, material);
+        this.object.frustumCulled = false; // its bounds change with every frame
+    }
+
+    get positions(): Float32Array {
+        return this.position.array as Float32Array;
+    }
+
+    setPositions(positions: Float32Array): void {
+        this.positions.set(positions);
+        this.position.needsUpdate = true;
+        this.object.geometry.computeVertexNormals();
+    }
+
+    // Sets the colour of every vertex; `color` writes sRGB.
+    setColors(color: (vertex: number) => Rgb): void {
+        const made = new Color();
+        for (let vertex = 0; vertex < this.color.count; ++vertex) {
+            made.setRGB(...color(vertex), SRGBColorSpace);
+            this.color.setXYZ(vertex, made.r, made.g, made.b);
+        }
+        this.color.needsUpdate = true;
+    }
+
+    setOpacity(opacity: number): void {
+        const material = this.object.material;
+        material.opacity = opacity;
+        material.transparent = opacity < 1;
+        material.depthWrite = opacity >= 1;
+        material.needsUpdate = true;
+    }
+
+    set visible(visible: boolean) {
+        this.object.visible = visible;
+    }
+}
+
+export class Stage {
+    readonly scene = new Scene();
+    readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
+    readonly renderer: WebGLRenderer;
+    readonly controls: OrbitControls;
+    private home = new Sphere(new Vector3(), 1);
+    private dirty = false;
+
+    // Throws where the browser has no WebGL; the caller shows a message in its place.
+    constructor(
+        readonly container: HTMLElement,
+        label: string,
+    ) {
+        this.renderer = new WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
+        this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+        const canvas = this.renderer.domElement;
+        canvas.tabIndex = 0;
+        canvas.setAttribute("role", "img");
+        canvas.setAttribute("aria-label", label);
+        container.append(canvas);
+        this.controls = new OrbitControls(this.camera, canvas);
+        this.controls.addEventListener("change", () => this.requestDraw());
+        canvas.addEventListener("keydown", (event) => this.onKey(event));
+        this.addLights();
+        new ResizeObserver(() => this.resize()).observe(container);
+        this.resize();
+        onTheme(() => this.requestDraw());
+    }
+
+    addSheet(vertexCount: number, triangles: Uint32Array): SheetMesh {
+        const sheet = new SheetMesh(vertexCount, triangles);
+        this.scene.add(sheet.object);
+        return sheet;
+    }
+
+    // Something that cloth may touch.
+    addSolid(positions: Float32Array, triangles: Uint32Array): Mesh {
+        const geometry = new BufferGeometry();
+        geometry.setAttribute("position", new BufferAttribute(positions, 3));
+        geometry.setIndex(new BufferAttribute(triangles, 1));
+        geometry.computeVertexNormals();
+        const material = new MeshStandardMaterial({ roughness: 0.95, side: DoubleSide });
+        onTheme(() => material.color.set(cssVariable("--floor")));
+        const solid = new Mesh(geometry, material);
+        this.scene.add(solid);
+        return solid;
+    }
+
+    // Points of one colour, such as handles; `setPositions` of what is returned moves them.
+    addPoints(count: number, variable: string, size: number): Points<BufferGeometry, PointsMaterial> {
+        const geometry = new BufferGeometry();
+        geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * count), 3));
+        const material = new PointsMaterial({ size, sizeAttenuation: false });
+        onTheme(() => material.color.set(cssVariable(variable)));
+        const points = new Points(geometry, material);
+        points.frustumCulled = false;
+        this.scene.add(points);
+        return points;
+    }
+
+    // Lines between pairs of points, six numbers each.
+    addLines(positions: Float32Array, variable: string): LineSegments {
+        const geometry = new BufferGeometry();
+        geometry.setAttribute("position", new BufferAttribute(positions, 3));
+        const material = new LineBasicMaterial();
+        onTheme(() => material.color.set(cssVariable(variable)));
+        const lines = new LineSegments(geometry, material);
+        lines.frustumCulled = false;
+        this.scene.add(lines);
+        return lines;
+    }
+
+    // Shows a box as a whole, from a little above; this is also where Home goes.
+    fit(low: Vector3, high: Vector3): void {
+        this.home = new Box3(low, high).getBoundingSphere(new Sphere());
+        this.home.radius = Math.max(this.home.radius, 1e-6);
+        this.goHome();
+    }
+
+    goHome(): void {
+        const { center, radius } = this.home;
+        const half = (this.camera.fov * Math.PI) / 360;
+        const narrow = Math.min(1, this.camera.aspect);
+        const distance = radius / Math.sin(Math.atan(Math.tan(half) * narrow));
+        this.camera.near = distance / 100;
+        this.camera.far = distance * 20;
+        this.camera.position.copy(center).add(new Vector3(0.35, 0.45, 1).setLength(distance));
+        this.controls.target.copy(center);
+        this.camera.updateProjectionMatrix();
+        this.controls.update();
+        this.requestDraw();
+    }
+
+    orbit(across: number, up: number): void {
+        const offset = this.camera.position.clone().sub(this.controls.target);
+        offset.applyAxisAngle(this.camera.up, across);
+        const right = new Vector3().crossVectors(this.camera.up, offset).normalize();
+        const polar = offset.angleTo(this.camera.up);
+        const limit = 0.05;
+        offset.applyAxisAngle(right, Math.min(Math.max(up, limit - polar), Math.PI - limit - polar));
+        this.camera.position.copy(this.controls.target).add(offset);
+        this.controls.update();
+        this.requestDraw();
+    }
+
+    zoom(factor: number): void {
+        const offset = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
+        this.camera.position.copy(this.controls.target).add(offset);
+        this.controls.update();
+        this.requestDraw();
+    }
+
+    requestDraw(): void {
+        if (this.dirty) return;
+        this.dirty = true;
+        requestAnimationFrame(() => this.draw());
+    }
+
+    draw(): void {
+        this.dirty = false;
+        this.renderer.render(this.scene, this.camera);
+    }
+
+    private addLights(): void {
+        this.scene.add(new HemisphereLight(0xffffff, 0x8a8f9c, 2.0));
+        const sun = new DirectionalLight(0xffffff, 1.6);
+        sun.position.set(0.4, 1, 0.8);
+        this.scene.add(sun);
+    }
+
+    private resize(): void {
+        const { clientWidth, clientHeight } = this.container;
+        if (clientWidth === 0 || clientHeight === 0) return;
+        this.renderer.setSize(clientWidth, clientHeight);
+        this.camera.aspect = clientWidth / clientHeight;
+        this.camera.updateProjectionMatrix();
+        this.requestDraw();
+    }
+
+    private onKey(event: KeyboardEvent): void {
+        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        const actions: Record<string, () => void> = {
+            ArrowLeft: () => this.orbit(-ORBIT_STEP, 0),
+            ArrowRight: () => this.orbit(ORBIT_STEP, 0),
+            ArrowUp: () => this.orbit(0, -ORBIT_STEP),
+            ArrowDown: () => this.orbit(0, ORBIT_STEP),
+            "+": () => this.zoom(1 / ZOOM_STEP),
+            "=": () => this.zoom(1 / ZOOM_STEP),
+            "-": () => this.zoom(ZOOM_STEP),
+            Home: () => this.goHome(),
+        };
+        const action = actions[event.key];
+        if (!action) return;
+        event.preventDefault();
+        action();
+    }
+}

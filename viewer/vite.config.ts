@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { viteSingleFile } from "vite-plugin-singlefile";
+
+// One page per call: `vite build --mode report` makes dist/report.html. Everything is inside the
+// file, so it opens from a disk without a network.
+export default defineConfig(({ mode }) => ({
+    root: fileURLToPath(new URL(".", import.meta.url)),
+    plugins: [viteSingleFile({ removeViteModuleLoader: true })],
+    build: {
+        outDir: "dist",
+        emptyOutDir: false,
+        target: "es2022",
+        rollupOptions: { input: `${mode}.html` },
+    },
+    test: { include: ["tests/*.test.ts"], environment: "node" },
+}));
