@@ -6,6 +6,7 @@ import { viteSingleFile } from "vite-plugin-singlefile";
 // file, so it opens from a disk without a network.
 export default defineConfig(({ mode }) => ({
     root: fileURLToPath(new URL(".", import.meta.url)),
+    assetsInclude: ["**/*.gz"],
     plugins: [viteSingleFile({ removeViteModuleLoader: true })],
     build: {
         outDir: "dist",

@@ -23,6 +23,7 @@ struct Page {
 
     LiveCloth cloth;
     std::vector<float> rest, map, surface;
+    std::vector<int> named;
     std::string text;
 };
 
@@ -155,14 +156,17 @@ SPRINGTIME_EXPORT int live_hold(Page* page, const int* particles, int count)
     works([&] { number = page->cloth.hold({particles, std::size_t(count)}).value_or(0); });
     return number;
 }
-// By a name that particles_named() knows, such as corner-nw.
-SPRINGTIME_EXPORT int live_hold_named(Page* page, const char* name)
+// How many particles a name stands for that particles_named() knows, such as corner-nw; negative when
+// it knows none. live_named() has them.
+SPRINGTIME_EXPORT int live_find_named(Page* page, const char* name)
 {
-    int number = 0;
-    works([&] {
-        number = page->cloth.hold(particles_named(page->cloth.cloth(), name)).value_or(0);
-    });
-    return number;
+    const bool found =
+        works([&] { page->named = particles_named(page->cloth.cloth(), name); });
+    return found ? int(page->named.size()) : -1;
+}
+SPRINGTIME_EXPORT const int* live_named(const Page* page)
+{
+    return page->named.data();
 }
 SPRINGTIME_EXPORT bool live_move(Page* page, int number, double x, double y, double z, double turn_x,
                                  double turn_y, double turn_z)

@@ -180,8 +180,12 @@ export class LiveCloth {
             this.engine.exports.live_hold(this.page, at, particles.length),
         ) || undefined;
     }
-    holdNamed(name: string): number | undefined {
-        return this.engine.withText(name, (at) => this.engine.exports.live_hold_named(this.page, at)) || undefined;
+    // Those that a name stands for, such as corner-nw or edge-north.
+    particlesNamed(name: string): number[] {
+        const { exports } = this.engine;
+        const count = this.engine.withText(name, (at) => exports.live_find_named(this.page, at));
+        if (count < 0) throw this.engine.error();
+        return [...this.engine.integers(exports.live_named(this.page), count)];
     }
     // Where the centre of what is held will be after the next frame; `turn` is a rotation vector.
     move(hold: number, target: Vector, turn: Vector = [0, 0, 0]): void {
