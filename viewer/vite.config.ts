@@ -14,5 +14,10 @@ export default defineConfig(({ mode }) => ({
         target: "es2022",
         rollupOptions: { input: `${mode}.html` },
     },
-    test: { include: ["tests/*.test.ts"], environment: "node" },
+    test: {
+        include: [mode === "browser" ? "tests/browser/*.test.ts" : "tests/*.test.ts"],
+        environment: "node",
+        testTimeout: 600_000, // only for what hangs: no test measures time
+        hookTimeout: 600_000,
+    },
 }));

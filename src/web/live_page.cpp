@@ -12,6 +12,20 @@ Result vector_of(const Vec3d& v)
     return std::vector<double>{v.x, v.y, v.z};
 }
 
+// A run folder says more than the name that all cloths in run folders have.
+std::string name_of(const std::filesystem::path& path)
+{
+    if (path.filename() == "cloth.json" && path.has_parent_path()) {
+        const std::filesystem::path folder = path.parent_path();
+        return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    }
+    std::string name = path.filename().string();
+    for (const std::string_view end : {".json", ".cloth"}) {
+        if (name.size() > end.size() && name.ends_with(end)) name.resize(name.size() - end.size());
+    }
+    return name;
+}
+
 // The file as it is, which the simulation in the page reads like any other program of ours.
 Result add_cloth(Payload& payload, const std::string& array, const std::filesystem::path& path,
                  const std::vector<std::string>& pins)
@@ -23,10 +37,7 @@ Result add_cloth(Payload& payload, const std::string& array, const std::filesyst
         array, {text.size()},
         std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
     Result entry = Result::tree();
-    // A run folder says more than the name that all cloths in run folders have.
-    const bool of_run = path.filename() == "cloth.json" && path.has_parent_path();
-    const std::filesystem::path named = of_run ? path.parent_path() : path;
-    entry.add("name", (named.has_filename() ? named : named.parent_path()).filename().string());
+    entry.add("name", name_of(path));
     entry.add("array", array);
     return entry;
 }

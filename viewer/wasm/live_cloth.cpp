@@ -58,7 +58,9 @@ LiveCloth::LiveCloth(std::string_view json, std::string_view name)
 {
     options_.dt = 1.0 / 60;
     options_.substeps = kAutomatic;
-    options_.thickness = std::max(cloth_.sheet.length, cloth_.sheet.width) / 500;
+    // That of the command line. A coarse cloth gets more, or it would cut into round things.
+    options_.thickness = std::max(std::max(cloth_.sheet.length, cloth_.sheet.width) / 500,
+                                  0.25 * smallest_spacing(cloth_));
     find_edges();
     rebuild(flat_state(cloth_));
 }

@@ -27,9 +27,9 @@ export class Legend {
         });
         this.bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
         const marks = scaleTicks(scale, 4);
-        const ends = marks.length > 1 ? marks : [scale.low, scale.high];
+        const inner = marks.filter((value) => Math.abs(shareOf(scale, value) - 0.5) < 0.36);
         this.ticks.replaceChildren(
-            ...ends.map((value) => {
+            ...[scale.low, ...inner, scale.high].map((value) => {
                 const tick = element("span", {}, plainNumber(value, 2));
                 tick.style.left = `${100 * shareOf(scale, value)}%`;
                 return tick;

@@ -24,8 +24,21 @@ import type { Vector } from "./wasm";
 
 const REACH = 30; // how far beside the cloth a finger may land [pixel]
 const GAP = 1.25; // between two cloths, in their lengths
+const MOST_THREADS = 13000; // of a mesh whose edges are drawn; more would be a grey blur
 
-// Threads of a rope: it has no surface.
+// The edges of a sheet, faintly, so that folds can be seen.
+function threads(sheet: SheetMesh, edges: Uint32Array): LineSegments {
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", sheet.object.geometry.getAttribute("position"));
+    geometry.setIndex(new BufferAttribute(edges, 1));
+    const material = new LineBasicMaterial({ transparent: true, opacity: 0.13, depthWrite: false });
+    onTheme(() => material.color.set(cssVariable("--ink")));
+    const lines = new LineSegments(geometry, material);
+    lines.frustumCulled = false;
+    return lines;
+}
+
+// A rope: it has no surface.
 class RopeLines {
     readonly object: LineSegments<BufferGeometry, LineBasicMaterial>;
     private readonly positions: BufferAttribute;
@@ -92,6 +105,11 @@ class DrawnTrack {
         this.sheet =
             triangles.length > 0 ? new SheetMesh(particleCount, triangles) : new RopeLines(particleCount, edges);
         this.group.add(this.sheet.object, this.pins, this.cursor);
+        if (this.sheet instanceof SheetMesh && edges.length / 2 <= MOST_THREADS) {
+            this.sheet.object.material.polygonOffset = true;
+            this.sheet.object.material.polygonOffsetFactor = 1;
+            this.group.add(threads(this.sheet, edges));
+        }
         stage.scene.add(this.group);
         this.drawObstacle(stage);
     }
@@ -168,14 +186,14 @@ export class WorldScene {
         for (const drawn of this.drawn) drawn.drawObstacle(this.stage);
     }
 
-    // Room for the cloth to hang down by its width.
+    // Room for the cloth to hang down.
     fit(): void {
         const low = new Vector3(Infinity, Infinity, Infinity);
         const high = low.clone().negate();
         this.world.tracks.forEach(({ cloth }, place) => {
             const { length, width } = cloth.sheet;
             const right = this.offset(place) + length / 2;
-            low.min(new Vector3(right - length, -0.9 * Math.max(width, 0.3 * length), -width / 2));
+            low.min(new Vector3(right - length, -1.2 * Math.max(width, 0.3 * length), -width / 2));
             high.max(new Vector3(right, 0.25 * Math.max(length, width), width / 2));
         });
         this.stage.fit(low, high);
@@ -187,7 +205,7 @@ export class WorldScene {
         this.grid?.removeFromParent();
         const side = 2 * Math.max(high.x - low.x, high.z - low.z);
         this.grid = new GridHelper(side, 20, cssVariable("--line"), cssVariable("--line"));
-        this.grid.position.set((low.x + high.x) / 2, low.y * 1.15, 0);
+        this.grid.position.set((low.x + high.x) / 2, low.y, 0);
         this.stage.scene.add(this.grid);
     }
 
