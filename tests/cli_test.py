@@ -18,6 +18,7 @@ from cli_files import Writing
 from cli_kinds import long_run
 from cli_learning import Learning
 from cli_own_data import OwnData
+from cli_report import Reporting
 from cli_solver import Solver
 from cli_strangers import Strangers
 
@@ -43,7 +44,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Exporting, Fabric, Learning, OwnData, Solver, Strangers, Writing,
+class CommandLine(Exporting, Fabric, Learning, OwnData, Reporting, Solver, Strangers, Writing,
                   unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -51,6 +52,10 @@ class CommandLine(Exporting, Fabric, Learning, OwnData, Solver, Strangers, Writi
 
     def tearDown(self):
         self.scratch.cleanup()
+
+    @staticmethod
+    def program():
+        return PROGRAM
 
     def run_it(self, *arguments, code=0):
         result = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,

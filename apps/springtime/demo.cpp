@@ -6,6 +6,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "replay.h"
+#include "report_file.h"
 #include "springtime/evaluate.h"
 #include "springtime/learn.h"
 #include "verbs.h"
@@ -22,7 +23,7 @@ struct DemoArguments {
     std::string out = "demo";
     int rollouts = 10, test_rollouts = 4;
     double seconds = 6, fps = 60, noise = 1e-3;
-    bool overwrite = false;
+    bool overwrite = false, no_report = false;
     std::optional<Flags> flags;
 };
 
@@ -97,6 +98,7 @@ struct Outcome {
     MotionError learned_motion, homogeneous_motion, nothing_moves;
     double film_seconds = 0, learn_seconds = 0, compare_seconds = 0;
     std::string summary;
+    std::optional<std::string> report{};
 };
 
 int substeps_for(const Cloth& cloth, const Motion& motion)
@@ -157,6 +159,7 @@ Result result_of(const DemoArguments& arguments, const Outcome& outcome)
     result.add("test", (folder / "test.h5").string()).label("motion that was never seen");
     result.add("cloth", (folder / "cloth.json").string()).label("learned cloth");
     result.add("source", (folder / "source.json").string()).label("source cloth");
+    result.add("report", outcome.report).label("report for a browser");
     result.say(
         fmt::format("try: springtime simulate {0}/cloth.json --pin corner-nw --pin corner-ne "
                     "--picture {0}/hanging.png",
@@ -210,9 +213,9 @@ LearnOptions learn_options(const DemoArguments& arguments)
 
 std::shared_ptr<void> claim_out(const DemoArguments& arguments)
 {
-    const OutputFolder folder{
-        arguments.out, "demo.toml",
-        merged_config(*arguments.flags, {"out", "threads", "quiet", "json", "overwrite"})};
+    const OutputFolder folder{arguments.out, "demo.toml",
+                              merged_config(*arguments.flags, {"out", "threads", "quiet", "json",
+                                                               "overwrite", "no-report"})};
     if (has_marker(folder) && !arguments.overwrite) {
         throw Error("{}: holds a demo already; replace it with --overwrite, or give another --out",
                     arguments.out);
@@ -242,6 +245,12 @@ int run_demo(const DemoArguments& arguments)
     outcome.substeps = substeps_for(outcome.learned, test);
     outcome.homogeneous = homogeneous_for(arguments, learned, motion);
     compare(arguments, outcome, test);
+    if (!arguments.no_report) {
+        const fs::path folder = arguments.out;
+        outcome.report =
+            leave_report(arguments.common, {.runs = {folder}, .motion = folder / "test.h5"},
+                         folder / "report.html");
+    }
     outcome.compare_seconds = rest.seconds();
     print(arguments.common, result_of(arguments, outcome));
     return kDone;
@@ -266,6 +275,7 @@ Verb add_demo(CLI::App& root)
     rare.add("--fps", arguments->fps, "Frames per second of the camera");
     rare.add("--noise", arguments->noise, "Noise of the camera on every coordinate [m]");
     add_cloth(flags, arguments->cloth);
+    add_report_switch(flags, arguments->no_report);
     add_overwrite(flags, arguments->overwrite);
     arguments->flags = flags;
     add_common(flags, arguments->common);

@@ -8,6 +8,7 @@
 #include "outputs.h"
 #include "progress.h"
 #include "replay.h"
+#include "report_file.h"
 #include "springtime/evaluate.h"
 #include "verbs.h"
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 struct EvaluateArguments {
     CommonOptions common;
     std::string cloth, motion, truth, homogeneous, out, substeps = "motion";
-    bool overwrite = false;
+    bool overwrite = false, no_report = false;
     std::optional<Flags> flags;
 };
 
@@ -164,6 +165,16 @@ void draw(const EvaluateArguments& arguments, const Cloth& cloth, const Motion& 
     }
 }
 
+void report(const EvaluateArguments& arguments)
+{
+    if (arguments.no_report) return;
+    ReportOptions options{.runs = {arguments.cloth}, .motion = arguments.motion};
+    if (!arguments.truth.empty()) options.truth = arguments.truth;
+    const auto path = leave_report(arguments.common, options, beside(arguments.out, ".report.html"),
+                                   arguments.overwrite);
+    if (path) note(arguments.common, fmt::format("report for a browser: {}", *path));
+}
+
 // ---- The verb ----
 
 void check_out(const EvaluateArguments& arguments)
@@ -172,7 +183,8 @@ void check_out(const EvaluateArguments& arguments)
     check_outputs(*arguments.flags,
                   {{"--out", arguments.out},
                    {"--out", beside(arguments.out, ".error.png")},
-                   {"--out", beside(arguments.out, ".frames.png")}},
+                   {"--out", beside(arguments.out, ".frames.png")},
+                   {"--out", beside(arguments.out, ".report.html")}},
                   arguments.overwrite,
                   {fs::path(arguments.cloth).replace_filename("homogeneous.json")});
 }
@@ -193,6 +205,7 @@ int run_evaluate(const EvaluateArguments& arguments)
     if (arguments.out.empty()) return kDone;
     write_text(arguments.out, to_json(result, 2) + "\n", arguments.overwrite);
     draw(arguments, cloth, motion, found);
+    report(arguments);
     return kDone;
 }
 
@@ -224,9 +237,10 @@ Verb add_evaluate(CLI::App& root)
         "safe, or motion: 1 where the motion's own step is known, auto where it was captured");
     flags
         .add("--out", arguments->out,
-             "JSON file to write as well, with pictures beside it: NAME.error.png and "
-             "NAME.frames.png")
+             "JSON file to write as well, with pictures and a report for a browser beside it: "
+             "NAME.error.png, NAME.frames.png, NAME.report.html")
         .type("FILE");
+    add_report_switch(flags, arguments->no_report);
     add_overwrite(flags, arguments->overwrite);
     arguments->flags = flags;
     add_common(flags, arguments->common);

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "outputs.h"
 #include "progress.h"
+#include "report_file.h"
 #include "verbs.h"
 
 namespace springtime::app {
@@ -21,7 +22,7 @@ struct TrainArguments {
     CommonOptions common;
     TrainFlags flags;
     std::string motion, out = "run", resume;
-    bool overwrite = false;
+    bool overwrite = false, no_report = false;
     std::optional<Flags> settings;
 };
 
@@ -149,8 +150,8 @@ struct LastUpdate {
 // The settings of a run that learns `elements`, without those of the other ones.
 std::string config_of(const TrainArguments& arguments, const std::string& elements)
 {
-    std::vector<std::string> without{"out",     "resume", "motion", "elements",
-                                     "threads", "quiet",  "json",   "overwrite"};
+    std::vector<std::string> without{"out",   "resume", "motion",    "elements", "threads",
+                                     "quiet", "json",   "overwrite", "no-report"};
     const std::vector<std::string> of_triangles{"cut", "damping-kind", "orthotropic", "regions",
                                                 "homogeneous"};
     const std::vector<std::string> of_springs{"law",   "families",          "grid",
@@ -203,6 +204,15 @@ Learned learn_into(const TrainArguments& arguments, RunFolder& folder, LastUpdat
     write_text((folder.path() / "result.json").string(), to_json(result, 1) + "\n");
     if (!arguments.common.json) fmt::print("{}", learned.summary);
     return learned;
+}
+
+void add_report_of(const TrainArguments& arguments, std::vector<fs::path> runs,
+                   const fs::path& folder, Result& result)
+{
+    if (arguments.no_report) return;
+    const ReportOptions options{.runs = std::move(runs), .motion = arguments.motion, .seen = true};
+    result.add("report", leave_report(arguments.common, options, folder / "report.html"))
+        .label("report for a browser");
 }
 
 // ---- Springs and triangles side by side
@@ -306,8 +316,9 @@ int learn_both(const TrainArguments& arguments, LastUpdate& last)
         note(arguments.common, fmt::format("learning {}", elements));
         learned.push_back(learn_into(own, part, last));
     }
-    const Result result = compare(path, learned);
+    Result result = compare(path, learned);
     write_text(path / "result.json", to_json(result, 1) + "\n");
+    add_report_of(arguments, {path / kBoth[0], path / kBoth[1]}, path, result);
     print(arguments.common, result);
     return kDone;
 }
@@ -316,7 +327,9 @@ int learn_one(const TrainArguments& arguments, LastUpdate& last)
 {
     RunFolder folder = open_folder(arguments, folder_of(arguments), !arguments.resume.empty());
     const Learned learned = learn_into(arguments, folder, last);
-    print(arguments.common, result_of(arguments, folder.path(), learned));
+    Result result = result_of(arguments, folder.path(), learned);
+    add_report_of(arguments, {folder.path()}, folder.path(), result);
+    print(arguments.common, result);
     if (!arguments.common.json) {
         fmt::print("try: springtime evaluate {}/cloth.json TEST.h5\n", folder.path().string());
     }
@@ -367,6 +380,7 @@ Verb add_train(CLI::App& root)
     flags.add("--out", arguments->out, "Folder for the run").type("FOLDER");
     flags.add("--resume", arguments->resume, "Go on with an interrupted run").type("FOLDER");
     add_train_flags(flags, arguments->flags);
+    add_report_switch(flags, arguments->no_report);
     add_overwrite(flags.in(kRunGroup), arguments->overwrite);
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_train(*arguments); }, stored_config};

@@ -12,6 +12,8 @@
 #include "springtime/cloth.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
+#include "springtime/obstacle.h"
+#include "springtime/report.h"
 #include "springtime/simulation.h"
 
 // Motion and cloth as files of other programs; docs/export.md says what each of them holds.
@@ -95,6 +97,63 @@ ExportReport export_cloth(const Cloth& cloth, const ClothExport& options);
 // The default path of an export: beside its input.
 std::filesystem::path default_export_path(const std::filesystem::path& input, ExportFormat format,
                                           bool motion);
+
+// ---- Pictures and films of a motion
+
+struct RenderOptions {
+    std::size_t rollout = 0;
+    // Of a picture. Absent: the last one.
+    std::optional<std::size_t> frame{};
+    int width = 1280, height = 720;  // [pixel]; even for films
+    double fps = 30;                 // of a film [1/s]
+    double speed = 1;                // of a film; 0.25 is slow motion
+    // What is shown, at its particles and in the colours of its stiffness. Absent: the source cloth
+    // of the motion if its particles are the landmarks, otherwise the landmarks in one colour.
+    std::optional<Cloth> cloth{};
+    std::vector<Obstacle> obstacles{};
+    int threads = 0;
+};
+
+// Draws one frame of a rollout. Throws Error for what is not there.
+Picture render_frame(const Motion& motion, const RenderOptions& options);
+
+// Writes an MP4 file of a rollout through the program ffmpeg. Throws Failure where that is not
+// installed, or fails; then nothing is left behind, nor after it was cancelled.
+void render_film(const Motion& motion, const RenderOptions& options,
+                 const std::filesystem::path& path, bool overwrite, const Progress& progress = {});
+
+// ---- The report: a page of HTML
+
+// A number of a publication beside ours.
+struct PublishedNumber {
+    std::string what;  // with the experiment: "RMSE of k, dual pass"
+    double ours = 0, published = 0;
+    std::string unit;
+    std::string source;  // where it is published, or where that is said
+};
+
+struct ReportOptions {
+    // Run folders, any folders with a cloth.json, or cloth files. They are shown side by side.
+    std::vector<std::filesystem::path> runs;
+    // The motion that all are compared with. Absent: no errors and no player.
+    std::optional<std::filesystem::path> motion{};
+    bool seen = false;  // whether the runs may have learned from that motion
+    // The source cloth. Absent: the one that the motion file holds, if it does.
+    std::optional<std::filesystem::path> truth{};
+    std::vector<PublishedNumber> published{};
+    // At most; evenly spread over those of the motion.
+    int rollouts = 8;         // that errors are of
+    int player_rollouts = 4;  // of these, that the player shows
+    int threads = 0;
+    Device device = Device::automatic;
+};
+
+// Whether this build can make reports: it cannot where npm was missing.
+bool has_report_page();
+
+// One file of HTML that needs no network (docs/report.md). Throws Failure where this build has no
+// page, and Error for what cannot be read.
+std::string make_report(const ReportOptions& options, const Progress& progress = {});
 
 // ---- The live page: a cloth to pull at, which runs in a browser
 

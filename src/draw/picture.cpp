@@ -9,6 +9,7 @@
 
 #include "draw/camera.h"
 #include "draw/color_scale.h"
+#include "draw/film.h"
 #include "draw/layout.h"
 #include "draw/obstacle_surface.h"
 #include "draw/surface.h"
@@ -26,11 +27,8 @@ constexpr double kMaxCoordinate = 1e9;  // [m]; far beyond any cloth, far below 
 constexpr double kPlaneSide = 12;       // of planes over the size of the scene
 constexpr Color kSolidColor{0.66, 0.67, 0.69}, kPlaneColor{0.93, 0.94, 0.95};
 
-void check_frames(const Cloth& cloth, const std::vector<State>& frames)
+void check_positions(const Cloth& cloth, const std::vector<State>& frames)
 {
-    if (frames.empty() || frames.size() > kMaxFrames) {
-        throw Error("picture: {} frames; choose 1 to {} of them", frames.size(), kMaxFrames);
-    }
     for (std::size_t f = 0; f < frames.size(); ++f) {
         const auto& position = frames[f].position;
         if (position.size() != cloth.particle_count()) {
@@ -52,6 +50,14 @@ void check_frames(const Cloth& cloth, const std::vector<State>& frames)
                 f, frames[f].time, p, x.x, x.y, x.z);
         }
     }
+}
+
+void check_frames(const Cloth& cloth, const std::vector<State>& frames)
+{
+    if (frames.empty() || frames.size() > kMaxFrames) {
+        throw Error("picture: {} frames; choose 1 to {} of them", frames.size(), kMaxFrames);
+    }
+    check_positions(cloth, frames);
 }
 
 // Mean stiffness of the elements at each particle [N/m]: of its triangles against shear, or of the
@@ -330,6 +336,56 @@ Picture draw_frames(const std::vector<DrawnCloth>& cloths)
         }
     }
     draw_page_scale(canvas, below, scene.scale, stiffness_caption(cloths.front().cloth));
+    return canvas.finished();
+}
+
+// ---- Frames of a film
+
+struct FilmPainter::Impl {
+    Cloth cloth;
+    std::vector<Obstacle> obstacles;
+    Actor actor;
+    Scene scene;
+    Box panel;
+    Camera camera;
+    bool scale;
+
+    Impl(const Cloth& shown, const std::vector<const State*>& frames,
+         const std::vector<Obstacle>& solids, int width, int height, bool with_scale)
+        : cloth(shown),
+          obstacles(solids),
+          actor(cloth),
+          scene(actor.stiffness, frames, obstacles),
+          panel{0, 0, width, height},
+          camera(scene.points, width, height),
+          scale(with_scale && width >= kScaleWidth + 2 * kMargin)
+    {
+    }
+};
+
+FilmPainter::FilmPainter(const Cloth& cloth, const std::vector<State>& frames,
+                         const std::vector<Obstacle>& obstacles, int width, int height, bool scale)
+{
+    check_cloth(cloth, "picture: cloth");
+    check_positions(cloth, frames);
+    for (const Obstacle& obstacle : obstacles) check_obstacle(obstacle, "picture: obstacle");
+    std::vector<const State*> shown;
+    for (const State& frame : frames) shown.push_back(&frame);
+    impl_ = std::make_unique<Impl>(cloth, shown, obstacles, width, height, scale);
+}
+
+FilmPainter::~FilmPainter() = default;
+
+Picture FilmPainter::picture(const State& frame) const
+{
+    const Impl& film = *impl_;
+    Canvas canvas(film.panel.width, film.panel.height, kPaper);
+    draw_panel(canvas, film.panel, film.camera, film.scene, film.actor, frame);
+    canvas.text({kMargin, kMargin}, fmt::format("t = {:.2f} s", frame.time), kTextDot, kInk);
+    if (film.scale) {
+        draw_page_scale(canvas, film.panel.height - kScaleHeight, film.scene.scale,
+                        stiffness_caption(film.cloth));
+    }
     return canvas.finished();
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "core/atomic_file.h"
 #include "core/fingerprint.h"
 #include "formats/checkpoint.h"
+#include "formats/run_log.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -187,6 +189,15 @@ KeptLines lines_before(std::string_view text, int iteration, const fs::path& pat
     return kept;
 }
 
+}  // namespace
+
+std::vector<TrainLog> read_train_log(const fs::path& path)
+{
+    return lines_before(read_text(path), std::numeric_limits<int>::max(), path).logs;
+}
+
+namespace {
+
 // ---- What a run was begun with
 
 struct RunFingerprint {
@@ -229,11 +240,11 @@ std::optional<RunFingerprint> read_fingerprint(const fs::path& folder)
 bool is_run_file(const std::string& name)
 {
     static const std::vector<std::string> kNames{
-        kConfig,         kFingerprint,       kLog,
-        kCheckpoints[0], kCheckpoints[1],    kCloth,
-        kBest,           kHomogeneous,       kLinear,
-        kIdentification, "result.json",      "stiffness.png",
-        "bending.png",   "determination.png"};
+        kConfig,         kFingerprint,        kLog,
+        kCheckpoints[0], kCheckpoints[1],     kCloth,
+        kBest,           kHomogeneous,        kLinear,
+        kIdentification, "result.json",       "stiffness.png",
+        "bending.png",   "determination.png", "report.html"};
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
            (name.starts_with("step-") && name.ends_with(".json"));
 }

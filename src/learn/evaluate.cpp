@@ -8,6 +8,7 @@
 
 #include "core/parallel.h"
 #include "learn/meaning.h"
+#include "learn/watched_error.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
@@ -207,7 +208,7 @@ struct BlowUp {
 class Evaluator {
   public:
     Evaluator(const Cloth& surrogate, const Motion& motion, Device device, int threads,
-              const Progress& progress, int substeps)
+              const Progress& progress, int substeps, const FrameWatcher& watcher)
         : surrogate_(surrogate),
           resampler_(surrogate, motion.header),
           landmarks_(surrogate, motion.header),
@@ -216,6 +217,7 @@ class Evaluator {
           stride_(motion.header.stride * substeps),
           threads_(thread_count(threads)),
           progress_(progress),
+          watcher_(watcher),
           order_(motion.frame_counts.size()),
           errors_(motion.frame_counts.size())
     {
@@ -246,6 +248,7 @@ class Evaluator {
     SimulationOptions step_;
     int stride_, threads_;
     const Progress& progress_;
+    const FrameWatcher& watcher_;
     std::vector<std::size_t> order_;   // rollouts as the batches take them
     std::vector<FrameErrors> errors_;  // by rollout; each is filled by one thread
     std::size_t width_ = 1;
@@ -298,8 +301,10 @@ void Evaluator::run_batch(int batch)
             }
         }
         for (std::size_t lane = 0; lane < states.size(); ++lane) {
-            errors_[targets[lane].rollout].push_back(
-                frame_error(landmarks_.apply(states[lane].position), targets[lane], frame));
+            const double error =
+                frame_error(landmarks_.apply(states[lane].position), targets[lane], frame);
+            errors_[targets[lane].rollout].push_back(error);
+            if (watcher_) watcher_(targets[lane].rollout, frame, states[lane], error);
         }
         report_frames(states.size());
     }
@@ -349,6 +354,12 @@ MotionError Evaluator::run()
 MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
                             int threads, const Progress& progress, int substeps)
 {
+    return watched_error(surrogate, motion, device, threads, progress, substeps, {});
+}
+
+MotionError watched_error(const Cloth& surrogate, const Motion& motion, Device device, int threads,
+                          const Progress& progress, int substeps, const FrameWatcher& watcher)
+{
     check_cloth(surrogate, "surrogate");
     if (!surrogate.globals) check_size(surrogate, motion);  // else with_globals() compares sizes
     check_rollouts(motion);
@@ -360,7 +371,7 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
     check_some_free(motion, "evaluate");
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
     const Motion corrected = surrogate.globals ? with_globals(motion, *surrogate.globals) : motion;
-    return Evaluator(surrogate, corrected, device, threads, progress, substeps).run();
+    return Evaluator(surrogate, corrected, device, threads, progress, substeps, watcher).run();
 }
 
 MotionError static_error(const Motion& motion)

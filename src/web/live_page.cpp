@@ -33,9 +33,8 @@ Result add_cloth(Payload& payload, const std::string& array, const std::filesyst
     const std::string text = read_text(path);
     const Cloth cloth = cloth_from_json(text, path.string());
     for (const std::string& pin : pins) particles_named(cloth, pin);
-    payload.add(
-        array, {text.size()},
-        std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+    payload.add(array, {text.size()},
+                std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
     Result entry = Result::tree();
     entry.add("name", name_of(path));
     entry.add("array", array);
@@ -59,8 +58,7 @@ std::string make_live_page(const LivePageOptions& options)
     Payload payload("live");
     Result cloths = Result::list(), environment = Result::tree();
     for (std::size_t i = 0; i < options.cloths.size(); ++i) {
-        cloths.push(
-            add_cloth(payload, fmt::format("cloth{}", i), options.cloths[i], options.pins));
+        cloths.push(add_cloth(payload, fmt::format("cloth{}", i), options.cloths[i], options.pins));
     }
     environment.add("gravity", vector_of(options.environment.gravity));
     environment.add("wind", vector_of(options.environment.wind));

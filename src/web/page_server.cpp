@@ -155,8 +155,7 @@ Answer PageServer::Impl::answer_to(std::string_view request) const
 void PageServer::Impl::accept_all()
 {
     while (connections.size() < kMostConnections) {
-        const int id =
-            ::accept4(listener.id(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        const int id = ::accept4(listener.id(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (id < 0) return;
         connections.push_back({Descriptor(id), Clock::now() + kPatience, {}, {}, 0});
     }
@@ -184,9 +183,9 @@ bool PageServer::Impl::write(Connection& connection)
 {
     const Answer& answer = connection.answer;
     const bool in_head = connection.sent < answer.head.size();
-    const std::string_view left =
-        in_head ? std::string_view(answer.head).substr(connection.sent)
-                : answer.body.substr(connection.sent - answer.head.size());
+    const std::string_view left = in_head
+                                      ? std::string_view(answer.head).substr(connection.sent)
+                                      : answer.body.substr(connection.sent - answer.head.size());
     const ssize_t put = ::send(connection.socket.id(), left.data(), left.size(), MSG_NOSIGNAL);
     if (put < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     connection.sent += std::size_t(put);
@@ -207,7 +206,8 @@ void PageServer::Impl::serve_ready(int milliseconds)
     std::size_t index = 0;
     for (auto c = connections.begin(); c != connections.end(); ++index) {
         bool open = Clock::now() < c->end;
-        if (open && some && watched[index].revents != 0) open = c->answering() ? write(*c) : read(*c);
+        if (open && some && watched[index].revents != 0)
+            open = c->answering() ? write(*c) : read(*c);
         c = open ? std::next(c) : connections.erase(c);
     }
     accept_all();

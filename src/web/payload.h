@@ -23,6 +23,7 @@ class Payload {
     explicit Payload(std::string_view kind);  // report or live
 
     Result& header() { return header_; }
+    const Result& header() const { return header_; }
 
     // Adds an array; its name must be new and the shape must hold all values.
     void add(const std::string& name, const std::vector<std::size_t>& shape,

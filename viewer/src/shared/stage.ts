@@ -9,6 +9,7 @@ import {
     DirectionalLight,
     DoubleSide,
     HemisphereLight,
+    Line,
     Mesh,
     MeshStandardMaterial,
     PerspectiveCamera,
@@ -59,12 +60,7 @@ export class SheetMesh {
 
     // Sets the colour of every vertex; `color` writes sRGB.
     setColors(color: (vertex: number) => Rgb): void {
-        const made = new Color();
-        for (let vertex = 0; vertex < this.color.count; ++vertex) {
-            made.setRGB(...color(vertex), SRGBColorSpace);
-            this.color.setXYZ(vertex, made.r, made.g, made.b);
-        }
-        this.color.needsUpdate = true;
+        writeColors(this.color, color);
     }
 
     setOpacity(opacity: number): void {
@@ -78,6 +74,55 @@ export class SheetMesh {
     set visible(visible: boolean) {
         this.object.visible = visible;
     }
+}
+
+// A curve through points that move, such as a rope; the same calls as a SheetMesh.
+export class CurveLine {
+    readonly object: Line<BufferGeometry, LineBasicMaterial>;
+    private readonly position: BufferAttribute;
+    private readonly color: BufferAttribute;
+
+    constructor(vertexCount: number, order: Uint32Array) {
+        const geometry = new BufferGeometry();
+        this.position = new BufferAttribute(new Float32Array(3 * vertexCount), 3);
+        this.color = new BufferAttribute(new Float32Array(3 * vertexCount).fill(1), 3);
+        geometry.setAttribute("position", this.position);
+        geometry.setAttribute("color", this.color);
+        geometry.setIndex(new BufferAttribute(order, 1));
+        this.object = new Line(geometry, new LineBasicMaterial({ vertexColors: true }));
+        this.object.frustumCulled = false;
+    }
+
+    get positions(): Float32Array {
+        return this.position.array as Float32Array;
+    }
+
+    setPositions(positions: Float32Array): void {
+        this.positions.set(positions);
+        this.position.needsUpdate = true;
+    }
+
+    setColors(color: (vertex: number) => Rgb): void {
+        writeColors(this.color, color);
+    }
+
+    setOpacity(opacity: number): void {
+        this.object.material.opacity = opacity;
+        this.object.material.transparent = opacity < 1;
+    }
+
+    set visible(visible: boolean) {
+        this.object.visible = visible;
+    }
+}
+
+function writeColors(attribute: BufferAttribute, color: (vertex: number) => Rgb): void {
+    const made = new Color();
+    for (let vertex = 0; vertex < attribute.count; ++vertex) {
+        made.setRGB(...color(vertex), SRGBColorSpace);
+        attribute.setXYZ(vertex, made.r, made.g, made.b);
+    }
+    attribute.needsUpdate = true;
 }
 
 export class Stage {
@@ -113,6 +158,12 @@ export class Stage {
         const sheet = new SheetMesh(vertexCount, triangles);
         this.scene.add(sheet.object);
         return sheet;
+    }
+
+    addCurve(vertexCount: number, order: Uint32Array): CurveLine {
+        const curve = new CurveLine(vertexCount, order);
+        this.scene.add(curve.object);
+        return curve;
     }
 
     // Something that cloth may touch.

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <functional>
+
+#include "springtime/evaluate.h"
+
+namespace springtime {
+
+// Receives the surrogate at every frame of every rollout, with its error there [m], which is NaN in
+// a frame that does not count. Several threads call it, but of one rollout the frames come in
+// order.
+using FrameWatcher =
+    std::function<void(std::size_t rollout, std::size_t frame, const State& state, double error)>;
+
+// surrogate_error() with somebody to watch.
+MotionError watched_error(const Cloth& surrogate, const Motion& motion, Device device, int threads,
+                          const Progress& progress, int substeps, const FrameWatcher& watcher);
+
+}  // namespace springtime
