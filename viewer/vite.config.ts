@@ -15,7 +15,9 @@ export default defineConfig(({ mode }) => ({
         rollupOptions: { input: `${mode}.html` },
     },
     test: {
-        include: [mode === "browser" ? "tests/browser/*.test.ts" : "tests/*.test.ts"],
+        // By kind: those that need no more than Node; --mode wasm, the modules of scripts/wasm; and
+        // --mode browser, Chromium and the program.
+        include: [`tests/${["wasm", "browser"].includes(mode) ? `${mode}/` : ""}*.test.ts`],
         environment: "node",
         testTimeout: 600_000, // only for what hangs: no test measures time
         hookTimeout: 600_000,

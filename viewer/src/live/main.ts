@@ -20,7 +20,7 @@ function startOf(payload: Payload): Start {
 
 declare global {
     interface Window {
-        springtime?: App; // for tests and for the curious
+        springtimeLive?: App; // for tests and for the curious
     }
 }
 
@@ -31,5 +31,5 @@ runPage("This cloth", async () => {
     const world = new World(engine, environment);
     cloths.forEach(({ name, array }, place) => world.open(place, payload.u8(array), name));
     for (const name of pins.length > 0 ? pins : ["corner-nw", "corner-ne"]) world.pinNamed(name);
-    window.springtime = new App(world, new Layout(), vectors);
+    window.springtimeLive = new App(world, new Layout(), vectors);
 });

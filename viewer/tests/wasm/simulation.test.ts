@@ -1,8 +1,8 @@
 // The simulation as a WebAssembly module against the closed forms of the discrete scheme, as the
 // native backends are tested (tests/stepper_test.cpp). It computes in float.
 import { describe, expect, test } from "vitest";
-import type { LiveCloth, Vector } from "../src/live/wasm";
-import { hasVectors, SimulationError } from "../src/live/wasm";
+import type { LiveCloth, Vector } from "../../src/live/wasm";
+import { hasVectors, SimulationError } from "../../src/live/wasm";
 import { clothJson, gridJson } from "./cloths";
 import { builtEngine, MODULES } from "./modules";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Colors, coloringsOf, roundUp, stiffnessMap } from "../src/live/coloring";
+import { Colors, coloringsOf, roundUp, stiffnessMap } from "../../src/live/coloring";
 import { gridJson } from "./cloths";
 import { builtEngine } from "./modules";
 
