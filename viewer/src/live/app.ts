@@ -14,6 +14,7 @@ import { FRAME, type Obstacle, type World } from "./world";
 
 const NUMBERS_EVERY = 250; // [ms]
 const MOST_UNDO = 40;
+const AWAKE = 500; // [ms]
 const LEAST_PAINT_PAUSE = 60; // between two applications of paint during a stroke [ms]
 const PAINT_SHARE = 4; // a stroke waits so many times as long as the application takes
 
@@ -37,6 +38,7 @@ export class App {
     private lastTime?: number;
     private lastNumbers = 0;
     private broken?: string;
+    private awakeUntil = 0; // a cloth that stands still is drawn only after somebody did something
 
     constructor(
         readonly world: World,
@@ -54,6 +56,9 @@ export class App {
         this.panel = new Panel(this);
         layout.onBlowUp({ reset: () => this.reset(), automatic: () => this.automaticSteps() });
         window.addEventListener("keydown", (event) => this.key(event));
+        for (const what of ["pointermove", "pointerdown", "wheel", "keydown", "input", "change", "click", "resize"]) {
+            window.addEventListener(what, () => this.wake(), { capture: true, passive: true });
+        }
         this.renew();
         requestAnimationFrame((now) => this.loop(now));
     }
@@ -66,6 +71,7 @@ export class App {
         this.scene.renew();
         this.panel.renew();
         this.repaint();
+        this.wake();
         this.layout.title(this.world.tracks.map(({ name }) => name));
     }
 
@@ -77,15 +83,23 @@ export class App {
         this.cost.between.add(1000 * seconds);
         if (now >= this.paintDue) this.applyPaint();
         if (this.running && !this.broken) this.advance(this.pace.due(seconds));
-        const start = performance.now();
-        if (this.colors.moves) this.repaint();
-        this.scene.draw(this.tools.cursor);
-        this.cost.drawing.add(performance.now() - start);
+        if (this.running || now < this.awakeUntil) this.draw();
         if (now - this.lastNumbers > NUMBERS_EVERY) {
             this.lastNumbers = now;
             this.showNumbers();
         }
         requestAnimationFrame((next) => this.loop(next));
+    }
+
+    wake(): void {
+        this.awakeUntil = performance.now() + AWAKE;
+    }
+
+    private draw(): void {
+        const start = performance.now();
+        if (this.colors.moves) this.repaint();
+        this.scene.draw(this.tools.cursor);
+        this.cost.drawing.add(performance.now() - start);
     }
 
     private advance(frames: number): void {
@@ -164,7 +178,7 @@ export class App {
 
     setTool(tool: Tool): void {
         this.tools.tool = tool;
-        this.tools.drop();
+        this.tools.end();
         this.attempt(() => this.world.letGo());
         this.layout.stage.dataset.tool = tool;
         if (tool === "paint" && this.colors.moves) this.setColoring(stiffnessMap(this.world.tracks[0].cloth));

@@ -170,12 +170,17 @@ export class Tools {
         this.listener.said("let go");
     }
 
-    // Before the cloths change.
-    drop(): void {
+    // Ends what goes on.
+    end(): void {
         this.keyGrab = false;
         this.drag = undefined;
-        this.cursor = undefined;
         this.scene.stage.controls.enabled = true;
+    }
+
+    // Before the cloths change.
+    drop(): void {
+        this.end();
+        this.cursor = undefined;
     }
 
     private togglePin(place: number, particle: number): void {

@@ -52,7 +52,7 @@ export interface Opened {
 
 // Opens a file or an address.
 export async function open(browser: Browser, what: string, options: BrowserContextOptions = {}): Promise<Opened> {
-    const context = await browser.newContext({ viewport: { width: 1200, height: 760 }, ...options });
+    const context = await browser.newContext({ viewport: { width: 1000, height: 640 }, ...options });
     context.setDefaultTimeout(300_000);
     const page = await context.newPage();
     const complaints: string[] = [];
