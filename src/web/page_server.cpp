@@ -85,7 +85,8 @@ struct Connection {
     Answer answer;
     std::size_t sent = 0;
 
-    bool answering() const { return !answer.head.empty(); }
+    bool answered() const { return sent > 0 && sent == answer.size(); }
+    bool answering() const { return !answer.head.empty() && !answered(); }
 };
 
 [[noreturn]] void fail_port(int port, int reason)
@@ -168,17 +169,20 @@ bool PageServer::Impl::read(Connection& connection) const
     const ssize_t got = ::recv(connection.socket.id(), block, sizeof block, 0);
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     if (got == 0) return false;
+    if (connection.answered()) return true;  // whatever else it says
     connection.request.append(block, std::size_t(got));
     const auto end = connection.request.find("\r\n\r\n");
-    if (end != std::string::npos) {
-        connection.answer = answer_to(std::string_view(connection.request).substr(0, end));
-    } else if (connection.request.size() > kMostRequestBytes) {
+    if (connection.request.size() > kMostRequestBytes) {
         connection.answer = refusal("431 Request Header Fields Too Large");
+    } else if (end != std::string::npos) {
+        connection.answer = answer_to(std::string_view(connection.request).substr(0, end));
     }
     if (connection.answering()) connection.end = Clock::now() + kPatience;
     return true;
 }
 
+// At the end it waits until the browser closes: closing first, with something unread, would take
+// the answer away from it.
 bool PageServer::Impl::write(Connection& connection)
 {
     const Answer& answer = connection.answer;
@@ -189,9 +193,8 @@ bool PageServer::Impl::write(Connection& connection)
     const ssize_t put = ::send(connection.socket.id(), left.data(), left.size(), MSG_NOSIGNAL);
     if (put < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     connection.sent += std::size_t(put);
-    if (connection.sent < answer.size()) return true;
-    ::shutdown(connection.socket.id(), SHUT_WR);
-    return false;
+    if (connection.answered()) ::shutdown(connection.socket.id(), SHUT_WR);
+    return true;
 }
 
 // Waits for what can be read or written, and does it. A slow browser keeps nobody else waiting.
