@@ -4,6 +4,7 @@
 #include "generating.h"
 #include "outputs.h"
 #include "progress.h"
+#include "report_file.h"
 
 namespace springtime::app {
 
@@ -66,6 +67,7 @@ void write_result(const ReproduceArguments& arguments, const std::string& title,
     write_text((out / "result.md").string(),
                fmt::format("# {}\n\nMade by `springtime reproduce {} --scale {}`.\n\n{}", title,
                            arguments.experiment, arguments.scale, text));
+    leave_report_of(arguments, result);
     if (arguments.common.json) {
         fmt::print("{}\n", result.dump());
     } else {
@@ -144,6 +146,7 @@ Verb add_reproduce(CLI::App& root)
              "file")
         .repeated()
         .type("FILE");
+    add_report_switch(flags, arguments->no_report);
     add_common(flags, arguments->common);
     const auto run = [arguments] {
         try {

@@ -16,6 +16,7 @@ struct ReproduceArguments {
     CommonOptions common;
     std::string experiment, out = "reproduction", scale = "full";
     std::vector<std::string> obstacles;
+    bool no_report = false;
 };
 
 inline constexpr const char* kInterrupted = "interrupted; run the same command again to go on";
@@ -30,9 +31,12 @@ int reproduce_drape(const ReproduceArguments& arguments);
 int reproduce_generalisation(const ReproduceArguments& arguments);
 int reproduce_identification(const ReproduceArguments& arguments);
 
-// Writes both, and prints the text, or the JSON with --json.
+// Writes both and a report, and prints the text, or the JSON with --json.
 void write_result(const ReproduceArguments& arguments, const std::string& title,
                   nlohmann::json result, const std::string& text);
+
+// Writes report.html to the folder, of the runs that are in it.
+void leave_report_of(const ReproduceArguments& arguments, const nlohmann::json& result);
 
 // As a camera with 60 frames a second sees it.
 inline void film(GenerateOptions& run)

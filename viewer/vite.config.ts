@@ -14,12 +14,13 @@ export default defineConfig(({ mode }) => ({
         target: "es2022",
         rollupOptions: { input: `${mode}.html` },
     },
+    // `npm test` runs what needs no more than Node; with --mode wasm, the modules of scripts/wasm. With
+    // SPRINGTIME_PROGRAM, the pages that it writes are opened in a browser.
     test: {
-        // By kind: those that need no more than Node; --mode wasm, the modules of scripts/wasm; and
-        // --mode browser, Chromium and the program.
-        include: [`tests/${["wasm", "browser"].includes(mode) ? `${mode}/` : ""}*.test.ts`],
+        include: [`tests/${process.env.SPRINGTIME_PROGRAM ? "browser/" : mode === "wasm" ? "wasm/" : ""}*.test.ts`],
         environment: "node",
-        testTimeout: 600_000, // only for what hangs: no test measures time
+        testTimeout: 600_000, // for what hangs: no test measures time
         hookTimeout: 600_000,
+        fileParallelism: false,
     },
 }));

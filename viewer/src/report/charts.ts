@@ -45,7 +45,7 @@ function seriesOf(chart: Chart): { data: uPlot.AlignedData; series: uPlot.Series
             for (const edge of [curve.high, curve.low]) {
                 data.push(positive(edge, logarithmic));
                 const which = edge === curve.high ? "greatest" : "least";
-                series.push({ label: `${curve.label}, ${which}`, stroke: "transparent", points: { show: false }, value });
+                series.push({ label: `${curve.label}, ${which}`, class: "edge", stroke: "transparent", points: { show: false }, value });
             }
             bands.push({ series: [first, first + 1], fill: `color-mix(in srgb, ${stroke} 22%, transparent)` });
         }

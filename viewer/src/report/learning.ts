@@ -104,27 +104,27 @@ export function learningSection(payload: Payload, report: Report): HTMLElement |
     const many = report.runs.length > 1;
     const made = section("How it was learned", "", "learning");
     let empty = true;
-    const add = (title: string, note: string, what: HTMLElement | undefined) => {
+    const of = (title: string, r: number): (Node | string)[] => (many ? [`${title} of `, nameElement(names[r])] : [title]);
+    const add = (title: (Node | string)[], note: string, what: HTMLElement | undefined) => {
         if (!what) return;
         empty = false;
-        made.append(element("h3", {}, title), element("p", { class: "note" }, note), what);
+        made.append(element("h3", {}, ...title), element("p", { class: "note" }, note), what);
     };
     report.runs.forEach((run, r) => {
-        const of = many ? ` of ${names[r]}` : "";
         add(
-            `What each step gained${of}`,
+            of("What each step gained", r),
             "Motion RMSE on whole rollouts that the step did not learn from. The simplest step that is not clearly worse than the best is kept.",
             stepTable(run),
         );
     });
     add(
-        "Validation during the descent",
+        ["Validation during the descent"],
         "Motion RMSE on whole rollouts that the descent does not learn from.",
         validationChart(payload, report, names),
     );
     report.runs.forEach((run, r) => {
         add(
-            `Loss by term${many ? ` of ${names[r]}` : ""}`,
+            of("Loss by term", r),
             run.log ? `${run.log.rows} iterations of the descent.` : "",
             lossChart(payload, run),
         );
@@ -137,7 +137,7 @@ export function learningSection(payload: Payload, report: Report): HTMLElement |
             element(
                 "details",
                 { open: !many },
-                element("summary", {}, `What was done, and why${many ? `: ${names[r]}` : ""}`),
+                element("summary", {}, ...of("Account", r)),
                 element("pre", {}, summary),
             ),
         );

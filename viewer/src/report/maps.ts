@@ -123,7 +123,7 @@ function drawElements(
     const bending = set.families.indexOf("bending");
     const family = set.family ? payload.u8(set.family) : undefined;
     const cell = Math.sqrt((cloth.length * cloth.width) / Math.max(cloth.particles, 1));
-    context.lineWidth = Math.max(1.5, view.length(cell) * 0.3);
+    context.lineWidth = Math.max(1.5, view.length(cell) * 0.24);
     context.lineCap = "round";
     for (let e = 0; e < found.values.length; ++e) {
         if (!found.members(e)) continue;
@@ -202,7 +202,7 @@ export function mapSection(payload: Payload, report: Report): HTMLElement | unde
         legend.replaceChildren(scaleBar(scale));
         const without = having.filter(({ found }) => !found).map(({ panel }) => panel.title);
         missing.textContent =
-            without.length > 0 && without.length < panels.length ? `Not a parameter of: ${without.join(", ")}.` : "";
+            without.length > 0 && without.length < panels.length ? `Not a parameter of: \u2068${without.join("\u2069, \u2068")}\u2069.` : "";
     };
     made.append(
         element("div", { class: "controls" }, labelled("Parameter", select(choices.map((choice) => choice.text), show))),

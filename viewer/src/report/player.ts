@@ -2,7 +2,7 @@
 
 import { Vector3 } from "three";
 import type { Payload } from "../shared/payload";
-import { colorOf, diverging, scaleOver, sequential, worsening, type Rgb, type Scale } from "../shared/colors";
+import { colorOf, diverging, scaleOver, sequential, withUnit, worsening, type Rgb, type Scale } from "../shared/colors";
 import { element, nameElement } from "../shared/dom";
 import { messageOf } from "../shared/message";
 import { Stage, type CurveLine, type SheetMesh } from "../shared/stage";
@@ -17,6 +17,7 @@ const SPEEDS = [0.1, 0.25, 0.5, 1, 2];
 const PLAIN_LIGHT: Rgb = [0.72, 0.73, 0.76];
 const PLAIN_DARK: Rgb = [0.62, 0.64, 0.7];
 const GAP = 0.12; // between cloths, of their size
+const FIRST_LOOK = 0.4; // of a rollout
 const SAMPLES = 24; // frames that scales are found from
 
 // A cloth in the player: the source, or a run.
@@ -66,6 +67,8 @@ export class Player {
         this.element = element("div", { class: "player" }, view, this.titles, this.transport(), this.options(), this.legend);
         this.element.addEventListener("keydown", (event) => this.onKey(event));
         this.show(0);
+        // At the start the sheet is flat: the first look is at what it became.
+        this.showFrame(Math.round(FIRST_LOOK * (this.scene.frames.length - 1)));
         new ResizeObserver(() => this.arrange()).observe(view);
         onTheme(() => this.color());
     }
@@ -261,8 +264,7 @@ export class Player {
             actor.mesh.object.position.copy(actor.shift);
             actor.mesh.setOpacity(this.overlay && i === 0 ? 0.4 : 1);
         });
-        const end = this.actors[this.actors.length - 1].shift;
-        this.stage.fit(low.clone().min(low.clone().add(end)), high.clone().max(high.clone().add(end)));
+        this.stage.fitPoints(this.seenPoints());
         const place = sideways ? ["left", "right"] : ["above", "below"];
         const others = this.actors.map(({ title }, i) => [i === 0 ? place[0] : i === this.actors.length - 1 ? place[1] : "middle", title]);
         this.titles.replaceChildren(
@@ -273,6 +275,22 @@ export class Player {
             ]),
         );
         this.draw();
+    }
+
+    // Where the cloths are at some moments, so that all of the motion stays in view.
+    private seenPoints(): Vector3[] {
+        const points: Vector3[] = [];
+        for (let k = 0; k < SAMPLES; ++k) {
+            this.place(((this.scene.frames.length - 1) * k) / (SAMPLES - 1));
+            for (const { buffer, shift } of this.actors) {
+                const step = 3 * Math.ceil(buffer.length / 3 / 64);
+                for (let i = 0; i < buffer.length; i += step) {
+                    if (!Number.isFinite(buffer[i])) continue;
+                    points.push(new Vector3(buffer[i], buffer[i + 1], buffer[i + 2]).add(shift));
+                }
+            }
+        }
+        return points.length > 0 ? points : [new Vector3()];
     }
 
     private rescale(): void {
@@ -343,7 +361,7 @@ function thinning(report: Report): string {
         scenes.reduce((sum, scene) => sum + scene.all_frames, 0),
     ];
     const size = Math.max(...scenes[0].high.map((high, axis) => high - scenes[0].low[axis]));
-    const steps = `Positions are rounded to 16 bits, ${(1e6 * size) / 65534 < 1 ? "less than a micrometre" : `${((1e6 * size) / 65534).toPrecision(2)} µm`} here`;
+    const steps = `Positions are rounded to 16 bits, steps of ${withUnit(size / 65534, "m", 2)} here`;
     const frames = shown < all ? `The page keeps ${shown} of ${all} frames of ${scenes.length} rollouts and interpolates between them. ` : "";
     const rollouts = report.motion!.rollouts > scenes.length ? `${scenes.length} of ${report.motion!.rollouts} rollouts can be played. ` : "";
     return `${rollouts}${frames}${steps}; all errors were computed from the full motion before.`;

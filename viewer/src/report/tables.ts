@@ -142,7 +142,8 @@ function tableRows(report: Report, columns: string[]): Row[] {
     report.runs.forEach((run, r) => {
         const plain = motion?.runs[r].homogeneous;
         if (!plain) return;
-        const name = report.runs.length > 1 ? `best homogeneous network of ${names[r]}` : "best homogeneous network";
+        const name = element("span", {}, "best homogeneous network");
+        if (report.runs.length > 1) name.append(" of ", nameElement(names[r]));
         rows.push({ name, kind: "baseline", error: plain, cells: cellsOf(run.homogeneous_parameter_errors) });
     });
     if (motion) {

@@ -4,7 +4,6 @@
 import {
     BufferAttribute,
     BufferGeometry,
-    Box3,
     Color,
     DirectionalLight,
     DoubleSide,
@@ -17,7 +16,6 @@ import {
     PointsMaterial,
     Scene,
     SRGBColorSpace,
-    Sphere,
     Vector3,
     WebGLRenderer,
     LineBasicMaterial,
@@ -29,6 +27,8 @@ import { cssVariable, onTheme } from "./theme";
 
 const ORBIT_STEP = Math.PI / 24; // per key press [rad]
 const ZOOM_STEP = 1.12; // per key press
+const HOME_DIRECTION = new Vector3(0.35, 0.4, 1); // from the middle to the camera
+const FILLED = 0.94; // of the view
 
 // A surface whose vertices move. Positions and colours are three numbers per vertex.
 export class SheetMesh {
@@ -130,7 +130,7 @@ export class Stage {
     readonly camera = new PerspectiveCamera(35, 1, 0.01, 1000);
     readonly renderer: WebGLRenderer;
     readonly controls: OrbitControls;
-    private home = new Sphere(new Vector3(), 1);
+    private home: Vector3[] = [new Vector3(-1, -1, -1), new Vector3(1, 1, 1)];
     private dirty = false;
 
     // Throws where the browser has no WebGL; the caller shows a message in its place.
@@ -205,19 +205,39 @@ export class Stage {
 
     // Shows a box as a whole, from a little above; this is also where Home goes.
     fit(low: Vector3, high: Vector3): void {
-        this.home = new Box3(low, high).getBoundingSphere(new Sphere());
-        this.home.radius = Math.max(this.home.radius, 1e-6);
+        const pick = (corner: number, bit: number, axis: "x" | "y" | "z") => (corner & bit ? high : low)[axis];
+        this.fitPoints(
+            Array.from({ length: 8 }, (_, i) => new Vector3(pick(i, 1, "x"), pick(i, 2, "y"), pick(i, 4, "z"))),
+        );
+    }
+
+    fitPoints(points: Vector3[]): void {
+        this.home = points;
         this.goHome();
     }
 
+    // As near as it can be with all these points in view, in the middle of the view.
     goHome(): void {
-        const { center, radius } = this.home;
-        const half = (this.camera.fov * Math.PI) / 360;
-        const narrow = Math.min(1, this.camera.aspect);
-        const distance = radius / Math.sin(Math.atan(Math.tan(half) * narrow));
+        const back = HOME_DIRECTION.clone().normalize();
+        const right = new Vector3().crossVectors(this.camera.up, back).normalize();
+        const up = new Vector3().crossVectors(back, right);
+        const center = new Vector3();
+        for (const axis of [right, up, back]) {
+            const along = this.home.map((point) => point.dot(axis));
+            const [low, high] = [along.reduce((a, b) => Math.min(a, b)), along.reduce((a, b) => Math.max(a, b))];
+            center.addScaledVector(axis, (low + high) / 2);
+        }
+        const tall = Math.tan((this.camera.fov * Math.PI) / 360) * FILLED;
+        const wide = tall * this.camera.aspect;
+        let distance = 1e-6;
+        for (const point of this.home) {
+            const from = point.clone().sub(center);
+            const need = Math.max(Math.abs(from.dot(right)) / wide, Math.abs(from.dot(up)) / tall);
+            distance = Math.max(distance, need + from.dot(back));
+        }
         this.camera.near = distance / 100;
         this.camera.far = distance * 20;
-        this.camera.position.copy(center).add(new Vector3(0.35, 0.45, 1).setLength(distance));
+        this.camera.position.copy(center).addScaledVector(back, distance);
         this.controls.target.copy(center);
         this.camera.updateProjectionMatrix();
         this.controls.update();

@@ -1,25 +1,23 @@
 // The live page in a real browser, beside the program itself.
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/live/app";
-import { open, openBrowser, springtime, temporaryFolder, viewServer } from "./driver";
+import { PHONE, seriousOf, useBrowser } from "./driver";
 
-const folder = temporaryFolder();
-const file = (name: string) => join(folder.path, name);
-let browser: Browser;
+const browser = useBrowser();
+const file = (name: string) => browser.path(name);
 
-beforeAll(async () => {
+beforeAll(() => {
     const sheet = ["--grid", "12x12", "--length", "1", "--width", "1", "--mass", "0.2", "--stiffness", "40", "--damping", "0.05"];
-    springtime(folder.path, "generate", ...sheet, "--rollouts", "1", "--seconds", "0.1", "--quiet", "--out", "m.h5");
-    springtime(folder.path, "view", "m.cloth.json", "--out", "live.html");
-    browser = await openBrowser();
+    browser.run("generate", ...sheet, "--rollouts", "1", "--seconds", "0.1", "--quiet", "--out", "m.h5");
+    browser.run("view", "m.cloth.json", "--out", "live.html");
 });
-afterAll(async () => {
-    await browser?.close();
-    folder.remove();
-});
+
+async function open(address: string, options: BrowserContextOptions = {}) {
+    const { page, complaints } = await browser.open(address, { viewport: { width: 1000, height: 640 }, ...options });
+    return { page, complaints, close: () => page.context().close() };
+}
 
 // Runs in the page once it has begun. Time stands still there, so that nothing depends on the clock.
 async function begun(page: Page): Promise<void> {
@@ -45,18 +43,18 @@ const position = (page: Page, particle: number) =>
     page.evaluate((p) => window.springtimeLive!.world.tracks[0].position(p), particle);
 
 test("it opens without a word of complaint and shows its scale with a unit", async () => {
-    const { page, complaints, close } = await open(browser, file("live.html"));
+    const { page, complaints, close } = await open("live.html");
     await begun(page);
     expect(await page.title()).toContain("m");
     expect(await page.textContent(".legend figcaption")).toBe("strain [%]");
     await page.getByLabel("Colours", { exact: true }).selectOption("stretch");
     expect(await page.textContent(".legend figcaption")).toBe("stiffness against stretch [N/m]");
-    expect(complaints).toEqual([]);
+    expect(seriousOf(complaints)).toEqual([]);
     await close();
 });
 
 test("after one second the cloth is where the native simulation has it", async () => {
-    const { page, close } = await open(browser, file("live.html"));
+    const { page, close } = await open("live.html");
     await begun(page);
     await page.getByRole("button", { name: "Begin anew" }).click();
     await page.getByLabel("Sub-steps").selectOption("16");
@@ -64,11 +62,11 @@ test("after one second the cloth is where the native simulation has it", async (
         for (let frame = 0; frame < 60; ++frame) world.advance();
         return [...world.tracks[0].cloth.positions()];
     });
-    springtime(
-        folder.path, "simulate", "m.cloth.json", "--pin", "corner-nw", "--pin", "corner-ne", "--seconds", "1", "--dt",
+    browser.run(
+        "simulate", "m.cloth.json", "--pin", "corner-nw", "--pin", "corner-ne", "--seconds", "1", "--dt",
         String(1 / 60), "--substeps", "16", "--stride", "1", "--quiet", "--out", "native.h5",
     );
-    springtime(folder.path, "export", "native.h5", "--to", "csv", "--out", "native.csv", "--quiet");
+    browser.run("export", "native.h5", "--to", "csv", "--out", "native.csv", "--quiet");
     const last = readFileSync(file("native.csv"), "utf8").trim().split("\n").at(-1)!;
     const native = last.split(",").slice(2).map(Number); // after frame and time
     expect(native.length).toBe(3 * 144);
@@ -80,7 +78,7 @@ test("after one second the cloth is where the native simulation has it", async (
 });
 
 test("dragging moves the particle under the pointer, and letting go frees it", async () => {
-    const { page, close } = await open(browser, file("live.html"));
+    const { page, close } = await open("live.html");
     await begun(page);
     const particle = 12 * 11 + 6; // in the middle of the lower edge
     const before = await position(page, particle);
@@ -102,7 +100,7 @@ test("dragging moves the particle under the pointer, and letting go frees it", a
 });
 
 test("a click pins a point in place, and another frees it", async () => {
-    const { page, close } = await open(browser, file("live.html"));
+    const { page, close } = await open("live.html");
     await begun(page);
     await page.getByRole("button", { name: "Pin", exact: true }).click();
     const particle = 12 * 11 + 4;
@@ -121,7 +119,7 @@ test("a click pins a point in place, and another frees it", async () => {
 });
 
 test("painting changes stiffness where the brush was and nowhere else; the download has it", async () => {
-    const { page, close } = await open(browser, file("live.html"));
+    const { page, close } = await open("live.html");
     await begun(page);
     await page.getByRole("button", { name: "Paint", exact: true }).click();
     const particle = 12 * 6 + 6;
@@ -148,14 +146,14 @@ test("painting changes stiffness where the brush was and nowhere else; the downl
     });
     expect(changed).toBeGreaterThan(4);
     // The program reads what the page wrote.
-    expect(springtime(folder.path, "inspect", "edited.json")).toContain("springs");
+    expect(browser.run("inspect", "edited.json")).toContain("springs");
     await page.keyboard.press("Control+z");
     expect(await app(page, ({ world }) => Math.max(...world.tracks[0].paint))).toBe(0);
     await close();
 });
 
 test("the keyboard alone pulls, pins and paints", async () => {
-    const { page, close } = await open(browser, file("live.html"));
+    const { page, close } = await open("live.html");
     await begun(page);
     await page.locator("canvas").focus();
     await page.keyboard.press("Shift+ArrowDown");
@@ -181,8 +179,8 @@ test("the keyboard alone pulls, pins and paints", async () => {
 });
 
 test("two cloths run in lockstep, and one paints the first alone", async () => {
-    springtime(folder.path, "view", "m.cloth.json", "--compare", "m.cloth.json", "--pin", "edge-north", "--out", "two.html");
-    const { page, complaints, close } = await open(browser, file("two.html"));
+    browser.run("view", "m.cloth.json", "--compare", "m.cloth.json", "--pin", "edge-north", "--out", "two.html");
+    const { page, complaints, close } = await open("two.html");
     await begun(page);
     const apart = () =>
         app(page, ({ world }) => {
@@ -194,12 +192,12 @@ test("two cloths run in lockstep, and one paints the first alone", async () => {
     expect(await apart()).toBe(0);
     await page.getByRole("button", { name: "Dab the whole cloth" }).click();
     expect(await apart()).toBeGreaterThan(1e-3);
-    expect(complaints).toEqual([]);
+    expect(seriousOf(complaints)).toEqual([]);
     await close();
 });
 
 test("a blow-up is reported with a way out", async () => {
-    const { page, close } = await open(browser, file("live.html"));
+    const { page, close } = await open("live.html");
     await begun(page);
     await page.evaluate(() => {
         const { world } = window.springtimeLive!;
@@ -231,7 +229,7 @@ test("files that are damaged give a message, not a blank page", async () => {
         ["spoilt", spoilt.toString("base64")],
     ]) {
         writeFileSync(file("damaged.html"), whole.slice(0, start) + text + whole.slice(end));
-        const { page, close } = await open(browser, file("damaged.html"));
+        const { page, close } = await open("damaged.html");
         await page.waitForSelector(".message");
         expect(await page.textContent(".message h1"), name).toBe("This cloth cannot be shown");
         expect((await page.textContent(".message p"))!.length, name).toBeGreaterThan(20);
@@ -240,7 +238,7 @@ test("files that are damaged give a message, not a blank page", async () => {
 });
 
 test("files that are chosen in the page are refused with a message, and the cloth goes on", async () => {
-    const { page, close } = await open(browser, file("live.html"));
+    const { page, close } = await open("live.html");
     await begun(page);
     for (const [label, name, words] of [
         ["Open another …", "bad.json", "is not JSON"],
@@ -259,18 +257,18 @@ test("hostile names of files are shown as text", async () => {
     const name = `</script><script>alert(1)</script>"'\u202e.cloth`;
     const safe = name.replaceAll("/", "\u2215"); // what a file can be called
     writeFileSync(file(`${safe}.json`), readFileSync(file("m.cloth.json")));
-    springtime(folder.path, "view", `${safe}.json`, "--out", "hostile.html");
-    const { page, complaints, close } = await open(browser, file("hostile.html"));
+    browser.run("view", `${safe}.json`, "--out", "hostile.html");
+    const { page, complaints, close } = await open("hostile.html");
     await begun(page);
     expect(await page.textContent(".names")).toBe(safe.replace(/\.cloth$/, ""));
     expect(await page.locator(".names script").count()).toBe(0);
-    expect(complaints).toEqual([]);
+    expect(seriousOf(complaints)).toEqual([]);
     await close();
 });
 
 test("on a phone all controls can be reached, with fingers", async () => {
-    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-    const { page, close } = await open(browser, file("live.html"), phone);
+    const phone = { viewport: PHONE, hasTouch: true, isMobile: true };
+    const { page, close } = await open("live.html", phone);
     await begun(page);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await page.getByText("Drop it on something").tap();
@@ -284,12 +282,12 @@ test("on a phone all controls can be reached, with fingers", async () => {
 });
 
 test("the page that the server gives is the same, and asks nobody for anything", async () => {
-    const { address, process } = await viewServer(folder.path, "m.cloth.json");
+    const { address, process } = await browser.serve("view", "m.cloth.json");
     try {
-        const { page, complaints, close } = await open(browser, address);
+        const { page, complaints, close } = await open(address);
         await begun(page);
         expect(await app(page, ({ world }) => world.tracks[0].cloth.particleCount)).toBe(144);
-        expect(complaints).toEqual([]);
+        expect(seriousOf(complaints)).toEqual([]);
         await close();
     } finally {
         process.kill("SIGTERM");

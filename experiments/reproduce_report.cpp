@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <filesystem>
+
+#include "report_file.h"
+#include "reproduce.h"
+
+namespace springtime::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMostRuns = 6;  // side by side on a page
+
+struct Found {
+    std::vector<fs::path> runs, unseen, seen;
+};
+
+// The run folders of an experiment that are finished, and the motions that it made.
+Found found_in(const fs::path& out)
+{
+    Found found;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(out)) {
+        const fs::path& path = entry.path();
+        const std::string name = path.filename().string();
+        if (name == "config.toml" && fs::exists(path.parent_path() / "cloth.json")) {
+            found.runs.push_back(path.parent_path());
+        }
+        if (path.extension() != ".h5") continue;
+        const bool unseen = name.starts_with("test") || name.starts_with("unseen");
+        (unseen ? found.unseen : found.seen).push_back(path);
+    }
+    for (std::vector<fs::path>* paths : {&found.runs, &found.unseen, &found.seen}) {
+        std::sort(paths->begin(), paths->end());
+    }
+    return found;
+}
+
+std::vector<PublishedNumber> published_in(const nlohmann::json& result)
+{
+    std::vector<PublishedNumber> numbers;
+    if (!result.contains("methods")) return numbers;
+    for (const auto& [name, method] : result["methods"].items()) {
+        for (const auto& [key, unit] :
+             {std::pair{"stiffness_rmse", "N/m"}, std::pair{"damping_rmse", "N s/m"}}) {
+            const nlohmann::json published = method.value("published", nlohmann::json::object());
+            if (!published.contains(key) || published[key].is_null()) continue;
+            numbers.push_back({fmt::format("{} of {}", key, name), method.at(key).get<double>(),
+                               published[key].get<double>(), unit, "docs/results.md"});
+        }
+    }
+    return numbers;
+}
+
+}  // namespace
+
+void leave_report_of(const ReproduceArguments& arguments, const nlohmann::json& result)
+{
+    if (arguments.no_report) return;
+    Found found = found_in(arguments.out);
+    if (found.runs.empty()) return;
+    if (found.runs.size() > kMostRuns) {
+        note(arguments.common,
+             fmt::format("the report shows the first {} of {} runs", kMostRuns, found.runs.size()));
+        found.runs.resize(kMostRuns);
+    }
+    ReportOptions options{.runs = found.runs};
+    options.seen = found.unseen.empty();
+    const std::vector<fs::path>& motions = options.seen ? found.seen : found.unseen;
+    if (!motions.empty()) options.motion = motions.front();
+    options.published = published_in(result);
+    const auto path =
+        leave_report(arguments.common, options, fs::path(arguments.out) / "report.html");
+    if (path) note(arguments.common, fmt::format("report for a browser: {}", *path));
+}
+
+}  // namespace springtime::app
