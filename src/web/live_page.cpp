@@ -12,7 +12,7 @@ Result vector_of(const Vec3d& v)
     return std::vector<double>{v.x, v.y, v.z};
 }
 
-// A run folder says more than the name that all cloths in run folders have.
+// What the page calls it. A run folder says more than the name that all cloths in run folders have.
 std::string name_of(const std::filesystem::path& path)
 {
     if (path.filename() == "cloth.json" && path.has_parent_path()) {

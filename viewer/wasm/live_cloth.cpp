@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "backends/simd/simd.h"
 #include "formats/obj_file.h"
 #include "formats/obstacle_fit.h"
 #include "springtime/error.h"
@@ -58,6 +59,8 @@ LiveCloth::LiveCloth(std::string_view json, std::string_view name)
 {
     options_.dt = 1.0 / 60;
     options_.substeps = kAutomatic;
+    // The module for browsers without vector instructions has no kernels (no_kernels.cpp).
+    if (best_instruction_set().width == 0) options_.device = Device::reference;
     // That of the command line. A coarse cloth gets more, or it would cut into round things.
     options_.thickness = std::max(std::max(cloth_.sheet.length, cloth_.sheet.width) / 500,
                                   0.25 * smallest_spacing(cloth_));
