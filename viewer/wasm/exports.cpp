@@ -92,6 +92,11 @@ SPRINGTIME_EXPORT double live_sheet(const Page* page, int which)
     const Sheet& sheet = page->cloth.cloth().sheet;
     return which == 0 ? sheet.length : which == 1 ? sheet.width : sheet.mass;
 }
+// Whether it stiffens when it is stretched, so that no step is safe in every shape.
+SPRINGTIME_EXPORT bool live_stiffens(const Page* page)
+{
+    return page->cloth.cloth().triangles.triangle_count() > 0;
+}
 SPRINGTIME_EXPORT int live_triangle_count(const Page* page)
 {
     return int(page->cloth.triangles().size());

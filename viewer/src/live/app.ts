@@ -15,6 +15,7 @@ import { FRAME, type Obstacle, type World } from "./world";
 const NUMBERS_EVERY = 250; // [ms]
 const MOST_UNDO = 40;
 const AWAKE = 500; // [ms]
+const MOST_WORK = 24; // of the simulation between two pictures [ms]; what is more makes time pass slower
 const LEAST_PAINT_PAUSE = 60; // between two applications of paint during a stroke [ms]
 const PAINT_SHARE = 4; // a stroke waits so many times as long as the application takes
 
@@ -37,6 +38,7 @@ export class App {
     private paintDue = 0;
     private lastTime?: number;
     private lastNumbers = 0;
+    private shown = { now: 0, time: 0 };
     private broken?: string;
     private awakeUntil = 0; // a cloth that stands still is drawn only after somebody did something
 
@@ -103,8 +105,9 @@ export class App {
     }
 
     private advance(frames: number): void {
+        const begin = performance.now();
         try {
-            for (let frame = 0; frame < frames; ++frame) {
+            for (let frame = 0; frame < frames && performance.now() - begin < MOST_WORK; ++frame) {
                 const start = performance.now();
                 this.world.advance();
                 this.cost.frame.add(performance.now() - start);
@@ -118,7 +121,7 @@ export class App {
         if (!(error instanceof SimulationError)) throw error;
         this.broken = error.message;
         this.tools.drop();
-        this.layout.showBlowUp(error.message);
+        this.layout.showBlowUp(error.message, this.world.substeps === undefined);
     }
 
     private showNumbers(): void {
@@ -129,8 +132,18 @@ export class App {
             drawing: this.cost.drawing.get(),
             rate: 1000 / this.cost.between.get(),
             time: this.world.tracks[0].cloth.time,
+            pace: this.paceOf(performance.now()),
             vectors: this.vectors,
         });
+    }
+
+    // Simulated over real time since the last call; nothing while it stands still.
+    private paceOf(now: number): number | undefined {
+        const { time } = this.world.tracks[0].cloth;
+        const gone = time - this.shown.time;
+        const share = (1000 * gone) / (now - this.shown.now);
+        this.shown = { now, time };
+        return this.running && gone > 0 ? share : undefined;
     }
 
     repaint(): void {

@@ -1,6 +1,6 @@
 // The frame of the page: bar, stage, numbers, legend, messages. It knows nothing of the simulation.
 
-import { plainNumber } from "../shared/colors";
+import { plainNumber, withUnit } from "../shared/colors";
 import { element, nameElement } from "../shared/dom";
 import { themeButton } from "../shared/theme";
 import { button } from "./fields";
@@ -12,6 +12,7 @@ export interface Numbers {
     drawing: number; // [ms]
     rate: number; // frames per second
     time: number; // [s]
+    pace?: number; // of time; 1 is real time
     vectors: boolean;
 }
 
@@ -27,6 +28,7 @@ export class Layout {
     private readonly warning = element("p", { class: "warning", role: "alert", hidden: true });
     private readonly blowUp = element("div", { class: "blow-up", role: "alert", hidden: true });
     private readonly blowUpText = element("p");
+    private readonly safeSteps = element("button", { type: "button" }, "Begin anew with safe sub-steps");
     private timer?: number;
 
     constructor() {
@@ -59,14 +61,17 @@ export class Layout {
     onBlowUp(actions: { reset(): void; automatic(): void }): void {
         const reset = button("Begin anew", actions.reset);
         reset.className = "primary";
+        this.safeSteps.addEventListener("click", actions.automatic);
         this.blowUp.append(
             element("h2", {}, "The cloth blew up"),
             this.blowUpText,
-            element("div", { class: "row" }, reset, button("Begin anew with safe sub-steps", actions.automatic)),
+            element("div", { class: "row" }, reset, this.safeSteps),
         );
     }
 
-    showBlowUp(words: string): void {
+    // `safe`: whether the sub-steps are safe already.
+    showBlowUp(words: string, safe: boolean): void {
+        this.safeSteps.hidden = safe;
         this.blowUpText.textContent = words;
         this.blowUp.hidden = false;
         this.blowUp.querySelector("button")?.focus();
@@ -76,11 +81,11 @@ export class Layout {
         this.blowUp.hidden = true;
     }
 
-    numbers({ frame, steps, drawing, rate, time, vectors }: Numbers): void {
+    numbers({ frame, steps, drawing, rate, time, pace, vectors }: Numbers): void {
         const all = steps.reduce((sum, count) => sum + count, 0);
         const parts = [
-            `time ${time.toFixed(1)} s`,
-            `simulation ${plainNumber(frame, 2)} ms: ${all} steps of ${plainNumber(frame / all, 2)} ms`,
+            `time ${time.toFixed(1)} s${pace === undefined ? "" : `, ${plainNumber(Math.min(pace, 1), 1)} of real time`}`,
+            `simulation ${plainNumber(frame, 2)} ms: ${all} steps of ${withUnit(frame / all / 1000, "s", 2)}`,
             `drawing ${plainNumber(drawing, 2)} ms`,
             `${rate.toFixed(0)} frames/s`,
         ];

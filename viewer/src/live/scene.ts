@@ -193,7 +193,7 @@ export class WorldScene {
         this.world.tracks.forEach(({ cloth }, place) => {
             const { length, width } = cloth.sheet;
             const right = this.offset(place) + length / 2;
-            low.min(new Vector3(right - length, -1.2 * Math.max(width, 0.3 * length), -width / 2));
+            low.min(new Vector3(right - length, -1.1 * Math.max(width, 0.3 * length), -width / 2));
             high.max(new Vector3(right, 0.25 * Math.max(length, width), width / 2));
         });
         this.stage.fit(low, high);

@@ -125,6 +125,7 @@ export class LiveCloth {
     readonly particleCount: number;
     readonly rest: Float32Array; // u and v of every particle [m]
     readonly sheet: { length: number; width: number; mass: number };
+    readonly stiffens: boolean; // when it is stretched, so that no step is safe in every shape
     readonly triangles: Uint32Array;
     readonly edges: Uint32Array;
 
@@ -137,6 +138,7 @@ export class LiveCloth {
         this.rest = engine.floats(exports.live_rest(page), 2 * this.particleCount).slice();
         const [length, width, mass] = [0, 1, 2].map((which) => exports.live_sheet(page, which));
         this.sheet = { length, width, mass };
+        this.stiffens = exports.live_stiffens(page) !== 0;
         this.triangles = this.indices("triangle", 3);
         this.edges = this.indices("edge", 2);
     }

@@ -4,7 +4,12 @@ import { type Brush, dab, factors, fill } from "./brush";
 import type { Engine, Environment, LiveCloth, Vector } from "./wasm";
 
 export const FRAME = 1 / 60; // [s]
-const FASTEST_HAND = 6; // diagonals of the sheet per second
+// Diagonals of the sheet per second, and the strain, wherever in the cloth, at which the hand gives way. Cloth that
+// stiffens (triangles) is handled with more care.
+const HAND = { fastest: 5, stretch: 1 };
+const CAREFUL_HAND = { fastest: 1, stretch: 0.2 };
+const FINER = 3; // times as many sub-steps where the safe number was not enough
+const FINER_FRAMES = 20; // for so long
 const HAND_SHARE = 0.03; // radius of the patch that a hand holds, in diagonals
 
 export interface Swing {
@@ -20,10 +25,11 @@ interface Pin {
 
 // One cloth, and what is done to it.
 export class Track {
+    finer = 0; // frames for which more sub-steps than usual are taken
     readonly pins = new Map<number, Pin>();
     readonly paint: Float32Array;
     // `pin`: the particle was pinned, and stays where the hand leaves it.
-    hand?: { hold: number; at: Vector; goal: Vector; pin?: number };
+    hand?: { hold: number; at: Vector; goal: Vector; bearable: number; pin?: number };
 
     constructor(
         readonly cloth: LiveCloth,
@@ -31,6 +37,10 @@ export class Track {
         readonly json: Uint8Array,
     ) {
         this.paint = new Float32Array(cloth.particleCount);
+    }
+
+    private get handling() {
+        return this.cloth.stiffens ? CAREFUL_HAND : HAND;
     }
 
     get diagonal(): number {
@@ -89,7 +99,8 @@ export class Track {
         const hold = this.cloth.hold(this.particlesAround(particle, HAND_SHARE * this.diagonal));
         if (hold === undefined) return false;
         const at = this.cloth.center(hold);
-        this.hand = { hold, at, goal: at, pin: pinned ? particle : undefined };
+        const bearable = Math.max(this.handling.stretch, 1.5 * this.stretch());
+        this.hand = { hold, at, goal: at, bearable, pin: pinned ? particle : undefined };
         return true;
     }
 
@@ -101,13 +112,18 @@ export class Track {
         if (hand.pin !== undefined) this.pin(hand.pin);
     }
 
-    // A hand that jumps would tear any cloth apart, so it hurries.
+    private stretch(): number {
+        return this.cloth.strain().reduce((most, strain) => Math.max(most, strain), 0);
+    }
+
+    // A hand that jumps, or pulls without mercy, would tear any cloth apart.
     moveHand(seconds: number): void {
         if (!this.hand) return;
-        const { at, goal, hold } = this.hand;
+        const { at, goal, hold, bearable } = this.hand;
         const way = goal.map((value, i) => value - at[i]);
-        const most = (FASTEST_HAND * this.diagonal * seconds) / Math.max(Math.hypot(...way), 1e-30);
-        this.hand.at = at.map((value, i) => value + Math.min(1, most) * way[i]) as Vector;
+        const most = (this.handling.fastest * this.diagonal * seconds) / Math.max(Math.hypot(...way), 1e-30);
+        const ease = Math.max(-0.5, Math.min(1, 2 - (2 * this.stretch()) / bearable));
+        this.hand.at = at.map((value, i) => value + ease * Math.min(1, most) * way[i]) as Vector;
         this.cloth.move(hold, this.hand.at);
     }
 }
@@ -168,8 +184,30 @@ export class World {
             this.swingPins(track);
             track.moveHand(FRAME);
             if (this.gusts > 0) track.cloth.setAir(this.gustyAir(track.cloth.time));
-            track.cloth.advance(1);
+            this.advanceTrack(track);
         }
+    }
+
+    // A step that is safe for a cloth at rest may be too long for one that is pulled far. A frame that
+    // failed has changed nothing, so it is tried again with more sub-steps.
+    private advanceTrack(track: Track): void {
+        const { cloth } = track;
+        if (track.finer > 0 && --track.finer === 0) this.refine(track, this.substeps);
+        try {
+            cloth.advance(1);
+        } catch (error) {
+            if (this.substeps !== undefined || track.finer > 0) throw error;
+            track.finer = FINER_FRAMES;
+            this.refine(track, FINER * cloth.substeps);
+            cloth.advance(1);
+        }
+    }
+
+    // A new number of sub-steps forgets where pins and hand were to go.
+    private refine(track: Track, substeps?: number): void {
+        track.cloth.setFrame(FRAME, substeps);
+        this.swingPins(track);
+        if (track.hand) track.cloth.move(track.hand.hold, track.hand.at);
     }
 
     private swingPins(track: Track): void {
@@ -203,6 +241,8 @@ export class World {
         this.letGo();
         this.swingTime = 0;
         for (const track of this.tracks) {
+            if (track.finer > 0) track.cloth.setFrame(FRAME, this.substeps);
+            track.finer = 0;
             track.cloth.reset();
             track.rehome();
         }
@@ -215,7 +255,10 @@ export class World {
     }
 
     setSubsteps(substeps?: number): void {
-        for (const { cloth } of this.tracks) cloth.setFrame(FRAME, substeps);
+        for (const track of this.tracks) {
+            track.cloth.setFrame(FRAME, substeps);
+            track.finer = 0;
+        }
         this.substeps = substeps;
     }
 
