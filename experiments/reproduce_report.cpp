@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <tuple>
 
 #include "report_file.h"
 #include "reproduce.h"
@@ -36,17 +37,21 @@ Found found_in(const fs::path& out)
     return found;
 }
 
-std::vector<PublishedNumber> published_in(const nlohmann::json& result)
+std::vector<PublishedNumber> published_in(const nlohmann::json& result, const std::string& scale)
 {
     std::vector<PublishedNumber> numbers;
     if (!result.contains("methods")) return numbers;
     for (const auto& [name, method] : result["methods"].items()) {
-        for (const auto& [key, unit] :
-             {std::pair{"stiffness_rmse", "N/m"}, std::pair{"damping_rmse", "N s/m"}}) {
+        for (const auto& [key, label, unit] : {std::tuple{"stiffness_rmse", "stiffness", "N/m"},
+                                               std::tuple{"damping_rmse", "damping", "N s/m"}}) {
             const nlohmann::json published = method.value("published", nlohmann::json::object());
             if (!published.contains(key) || published[key].is_null()) continue;
-            numbers.push_back({fmt::format("{} of {}", key, name), method.at(key).get<double>(),
-                               published[key].get<double>(), unit, "docs/results.md"});
+            numbers.push_back(
+                {fmt::format("RMSE of {}, {}", label, name), method.at(key).get<double>(),
+                 published[key].get<double>(), unit,
+                 fmt::format("docs/results.md; published for 512 rollouts of 32 × 32 particles, "
+                             "here scale {}",
+                             scale)});
         }
     }
     return numbers;
@@ -68,7 +73,7 @@ void leave_report_of(const ReproduceArguments& arguments, const nlohmann::json& 
     options.seen = found.unseen.empty();
     const std::vector<fs::path>& motions = options.seen ? found.seen : found.unseen;
     if (!motions.empty()) options.motion = motions.front();
-    options.published = published_in(result);
+    options.published = published_in(result, arguments.scale);
     const auto path =
         leave_report(arguments.common, options, fs::path(arguments.out) / "report.html");
     if (path) note(arguments.common, fmt::format("report for a browser: {}", *path));

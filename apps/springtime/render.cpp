@@ -38,12 +38,12 @@ bool is_film(const fs::path& out)
 std::optional<std::size_t> frame_of(const RenderArguments& arguments, const Motion& motion)
 {
     if (arguments.frame && *arguments.frame < 0) {
-        throw Error("--frame {}: frames are counted from 0", *arguments.frame);
+        throw Error("--frame: {}: frames are counted from 0", *arguments.frame);
     }
     if (arguments.frame) return std::size_t(*arguments.frame);
     if (!arguments.time) return {};
     if (!(*arguments.time >= 0 && *arguments.time <= 1e9)) {
-        throw Error("--time {}: has to be a time from 0 [s]", *arguments.time);
+        throw Error("--time: {}: has to be a time from 0 [s]", *arguments.time);
     }
     return std::size_t(std::lround(*arguments.time / motion.header.frame_interval()));
 }

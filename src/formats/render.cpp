@@ -87,18 +87,18 @@ class Film {
 void Film::check(const Motion& motion) const
 {
     if (options_.rollout >= motion.rollout_count()) {
-        throw Error(Field{"rollout"}, "rollout {}: the motion has {} of them, from 0",
-                    options_.rollout, motion.rollout_count());
+        throw Error(Field{"rollout"}, "{}: the motion has {} of them, from 0", options_.rollout,
+                    motion.rollout_count());
     }
     const std::size_t count = motion.frame_counts[options_.rollout];
     if (options_.frame && *options_.frame >= count) {
-        throw Error(Field{"frame"}, "frame {}: rollout {} has {} of them, from 0", *options_.frame,
+        throw Error(Field{"frame"}, "{}: rollout {} has {} of them, from 0", *options_.frame,
                     options_.rollout, count);
     }
     const auto fits = [](int pixels) { return pixels >= 16 && pixels <= kMostPixels; };
     if (!fits(options_.width) || !fits(options_.height)) {
-        throw Error(Field{"size"}, "size {} x {}: both have to be from 16 to {} pixels",
-                    options_.width, options_.height, kMostPixels);
+        throw Error(Field{"size"}, "{} x {}: both have to be from 16 to {} pixels", options_.width,
+                    options_.height, kMostPixels);
     }
 }
 
@@ -120,14 +120,14 @@ void Film::choose_cloth()
 void check_film(const RenderOptions& options)
 {
     if (options.width % 2 != 0 || options.height % 2 != 0) {
-        throw Error(Field{"size"}, "size {} x {}: a film needs even numbers of pixels",
-                    options.width, options.height);
+        throw Error(Field{"size"}, "{} x {}: a film needs even numbers of pixels", options.width,
+                    options.height);
     }
     if (!(options.fps >= 1 && options.fps <= 240)) {
-        throw Error(Field{"fps"}, "fps {}: has to be from 1 to 240", options.fps);
+        throw Error(Field{"fps"}, "{}: has to be from 1 to 240", options.fps);
     }
     if (!(options.speed >= 0.001 && options.speed <= 1000)) {
-        throw Error(Field{"speed"}, "speed {}: has to be from 0.001 to 1000", options.speed);
+        throw Error(Field{"speed"}, "{}: has to be from 0.001 to 1000", options.speed);
     }
 }
 

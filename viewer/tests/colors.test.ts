@@ -87,7 +87,12 @@ describe("scales", () => {
         ]);
     });
 
-    it("have round ticks inside", () => {
+    it("have both ends and round ticks that leave them room", () => {
+        expect(scaleTicks({ ...words, low: 23, high: 101, map: sequential })).toEqual([23, 40, 60, 80, 101]);
+        expect(scaleTicks({ ...words, low: 38, high: 101, map: sequential })).toEqual([38, 60, 80, 101]);
+    });
+
+    it("have round numbers inside", () => {
         expect(roundNumbers(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
         expect(roundNumbers(23, 101, 4)).toEqual([40, 60, 80, 100]);
         expect(roundNumbers(5, 5, 4)).toEqual([5]);

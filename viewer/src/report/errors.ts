@@ -4,7 +4,7 @@ import type { Payload } from "../shared/payload";
 import { withUnit } from "../shared/colors";
 import { chartElement, type Curve } from "./charts";
 import { section } from "./figure";
-import { runNames, type Report } from "./model";
+import { homogeneousCount, homogeneousOwner, runNames, type Report } from "./model";
 
 interface Spread {
     mean: (number | null)[];
@@ -46,8 +46,10 @@ export function errorSection(payload: Payload, report: Report): HTMLElement | un
     motion.runs.forEach((run, r) => {
         const many = motion.runs.length > 1;
         add(run.by_frame, many ? names[r] : "learned cloth", 1 + (r % 6));
-        const label = many ? `${names[r]}, homogeneous` : "best homogeneous network";
-        add(run.homogeneous?.by_frame, label, many ? 1 + (r % 6) : 2, { dashed: true });
+        if (homogeneousOwner(motion, r) !== r) return;
+        const several = homogeneousCount(motion) > 1;
+        const label = several ? `${names[r]}, homogeneous` : "best homogeneous network";
+        add(run.homogeneous?.by_frame, label, several ? 1 + (r % 6) : many ? 7 : 2, { dashed: true });
     });
     if (curves.length === 0) return undefined;
     const count = motion.chosen.length;

@@ -19,7 +19,7 @@ interface Choice {
     caption: string;
     unit: string;
     uncertain: boolean;
-    cells: boolean;
+    element: string;
     // The values of a panel and which elements they belong to; nothing where it has none.
     find: (cloth: ClothData) => { field: Field; values: Float32Array; members: (e: number) => boolean } | undefined;
 }
@@ -40,9 +40,11 @@ function choicesOf(payload: Payload, panels: Panel[]): Choice[] {
     const add = (cloth: ClothData, field: Field, uncertain: boolean) => {
         for (const group of groupsOf(cloth, field)) {
             const text = `${uncertain ? "Standard error of " : ""}${field.label}${group.text ? `, ${group.text}` : ""}`;
-            if (choices.some((choice) => choice.text === capital(text))) continue;
+            if (choices.some((choice) => choice.text === capital(text) && choice.element === field.element)) continue;
             const find = (of: ClothData) => {
-                const same = of.fields.find((each) => each.name === field.name && each.label === field.label);
+                const same = of.fields.find(
+                    (each) => each.name === field.name && each.label === field.label && each.element === field.element,
+                );
                 const array = uncertain ? same?.relative_error : same?.values;
                 if (!same || !array) return undefined;
                 const set = of.elements[same.element];
@@ -56,20 +58,24 @@ function choicesOf(payload: Payload, panels: Panel[]): Choice[] {
                 caption: uncertain ? `standard error of ${field.label}, share of its value` : field.label,
                 unit: uncertain ? "" : field.unit,
                 uncertain,
-                cells: false,
+                element: field.element,
                 find,
             });
         }
     };
     for (const uncertain of [false, true]) {
-        for (const { cloth } of panels) {
+        for (const { cloth } of [...panels].reverse()) {
             for (const field of cloth.fields) {
                 if (field.element === "coupling" || (uncertain && !field.relative_error)) continue;
                 add(cloth, field, uncertain);
             }
         }
     }
-    return choices;
+    // First what most cloths have: a parameter of one cloth alone has nothing beside it.
+    const shared = (choice: Choice) => panels.filter(({ cloth }) => choice.find(cloth)).length;
+    const counts = new Map(choices.map((choice) => [choice, shared(choice)]));
+    const last = (choice: Choice) => (choice.uncertain ? 1 : 0);
+    return choices.sort((a, b) => last(a) - last(b) || counts.get(b)! - counts.get(a)!);
 }
 
 class SheetView {

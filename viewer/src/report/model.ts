@@ -176,3 +176,13 @@ export function atParticles(payload: Payload, cloth: ClothData, field: Field): F
 export function mainField(cloth: ClothData): Field | undefined {
     return cloth.fields.find((field) => field.name === "stiffness") ?? cloth.fields[0];
 }
+
+// The first run with the same homogeneous network: runs on one motion often share it.
+export function homogeneousOwner(motion: MotionData, run: number): number {
+    const own = motion.runs[run].homogeneous;
+    return motion.runs.findIndex(({ homogeneous }) => homogeneous?.mean === own?.mean && homogeneous?.std === own?.std);
+}
+
+export function homogeneousCount(motion: MotionData): number {
+    return motion.runs.filter((run, r) => run.homogeneous && homogeneousOwner(motion, r) === r).length;
+}

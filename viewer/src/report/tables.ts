@@ -3,7 +3,7 @@
 import { plainNumber, withUnit } from "../shared/colors";
 import { element, nameElement } from "../shared/dom";
 import { section } from "./figure";
-import { fileName, finite, runNames, type ErrorSummary, type Report } from "./model";
+import { fileName, finite, homogeneousCount, homogeneousOwner, runNames, type ErrorSummary, type Report } from "./model";
 
 type Child = Node | string;
 
@@ -141,9 +141,9 @@ function tableRows(report: Report, columns: string[]): Row[] {
     });
     report.runs.forEach((run, r) => {
         const plain = motion?.runs[r].homogeneous;
-        if (!plain) return;
+        if (!plain || r !== homogeneousOwner(motion, r)) return;
         const name = element("span", {}, "best homogeneous network");
-        if (report.runs.length > 1) name.append(" of ", nameElement(names[r]));
+        if (homogeneousCount(motion) > 1) name.append(" of ", nameElement(names[r]));
         rows.push({ name, kind: "baseline", error: plain, cells: cellsOf(run.homogeneous_parameter_errors) });
     });
     if (motion) {

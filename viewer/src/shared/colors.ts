@@ -123,8 +123,16 @@ export function decades(low: number, high: number): number[] {
     return found;
 }
 
+const TICK_ROOM = 0.1; // of the scale: a round number nearer to an end would run into its number
+
+// Both ends, and round numbers between them.
 export function scaleTicks(scale: Scale, count = 4): number[] {
-    return scale.logarithmic ? decades(scale.low, scale.high) : roundNumbers(scale.low, scale.high, count);
+    const round = scale.logarithmic ? decades(scale.low, scale.high) : roundNumbers(scale.low, scale.high, count);
+    const inner = round.filter((tick) => {
+        const share = shareOf(scale, tick);
+        return share > TICK_ROOM && share < 1 - TICK_ROOM;
+    });
+    return [scale.low, ...inner, scale.high];
 }
 
 const PREFIXES: [number, string][] = [
