@@ -26,10 +26,8 @@ export class Legend {
             return cssColor(scale.map(shareOf(scale, value)));
         });
         this.bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-        const marks = scaleTicks(scale, 4);
-        const inner = marks.filter((value) => Math.abs(shareOf(scale, value) - 0.5) < 0.36);
         this.ticks.replaceChildren(
-            ...[scale.low, ...inner, scale.high].map((value) => {
+            ...scaleTicks(scale, 4).map((value) => {
                 const tick = element("span", {}, plainNumber(value, 2));
                 tick.style.left = `${100 * shareOf(scale, value)}%`;
                 return tick;
