@@ -146,7 +146,7 @@ Verb add_reproduce(CLI::App& root)
              "file")
         .repeated()
         .type("FILE");
-    add_report_switch(flags, arguments->no_report);
+    add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_common(flags, arguments->common);
     const auto run = [arguments] {
         try {

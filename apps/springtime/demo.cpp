@@ -290,7 +290,7 @@ Verb add_demo(CLI::App& root)
     rare.add("--fps", arguments->fps, "Frames per second of the camera");
     rare.add("--noise", arguments->noise, "Noise of the camera on every coordinate [m]");
     add_cloth(flags, arguments->cloth);
-    add_report_switch(flags, arguments->no_report);
+    add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_overwrite(flags, arguments->overwrite);
     arguments->flags = flags;
     add_common(flags, arguments->common);

@@ -240,7 +240,7 @@ Verb add_evaluate(CLI::App& root)
              "JSON file to write as well, with pictures and a report for a browser beside it: "
              "NAME.error.png, NAME.frames.png, NAME.report.html")
         .type("FILE");
-    add_report_switch(flags, arguments->no_report);
+    add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_overwrite(flags, arguments->overwrite);
     arguments->flags = flags;
     add_common(flags, arguments->common);

@@ -380,7 +380,7 @@ Verb add_train(CLI::App& root)
     flags.add("--out", arguments->out, "Folder for the run").type("FOLDER");
     flags.add("--resume", arguments->resume, "Go on with an interrupted run").type("FOLDER");
     add_train_flags(flags, arguments->flags);
-    add_report_switch(flags, arguments->no_report);
+    add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_overwrite(flags.in(kRunGroup), arguments->overwrite);
     add_common(flags, arguments->common);
     return {flags, [arguments] { return run_train(*arguments); }, stored_config};

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { spreadOf } from "../src/report/errors";
 import { fileName, runNames, type Report } from "../src/report/model";
+import { headline } from "../src/report/tables";
 import { rangeOf } from "../src/report/scatter";
 import { distances, edgesOf, strains } from "../src/report/tracks";
 
@@ -56,6 +57,32 @@ describe("names", () => {
         expect(named("x/run", "y/run/")).toEqual(["x/run", "y/run"]);
         expect(named("run", "run")).toEqual(["run", "run"]);
         expect(fileName("a/b.h5")).toBe("b.h5");
+    });
+});
+
+describe("the headline", () => {
+    const words = (error: number, homogeneous: number | undefined, still: number, follows: number) => {
+        const summary = (mean: number) => ({ mean, std: 0, per_rollout: [mean] });
+        const motion = {
+            seen: false,
+            runs: [{ ...summary(error), homogeneous: homogeneous === undefined ? undefined : summary(homogeneous) }],
+            baselines: { nothing_moves: summary(still), first_shape_follows: summary(follows) },
+        };
+        const runs = [{ name: "run", cloth: { grid: [4, 5], particles: 20 } }];
+        return headline({ runs, motion } as unknown as Report).join("");
+    };
+    it("says what was learned, how well, and against what", () => {
+        expect(words(0.01, 0.05, 1, 2)).toBe(
+            "The learned cloth of 4 × 5 particles follows motion it has never seen to 10 mm, 5.0 times closer than the best homogeneous network",
+        );
+    });
+    it("never praises what loses to a baseline", () => {
+        expect(words(0.09, undefined, 0.1, 0.07)).toContain("no better than its first shape moved with its handles");
+        expect(words(0.09, 0.5, 0.08, 0.2)).toContain("no better than a cloth that does not move");
+        expect(words(0.05, 0.04, 1, 1)).toContain("worse than the best homogeneous network");
+    });
+    it("keeps large factors plain", () => {
+        expect(words(1e-9, undefined, 1, 2)).toContain("more than 1000 times closer than a cloth that does not move");
     });
 });
 

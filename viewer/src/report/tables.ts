@@ -3,7 +3,7 @@
 import { plainNumber, withUnit } from "../shared/colors";
 import { element, nameElement } from "../shared/dom";
 import { section } from "./figure";
-import { fileName, finite, homogeneousCount, homogeneousOwner, runNames, type ErrorSummary, type Report } from "./model";
+import { fileName, finite, homogeneousCount, homogeneousOwner, runNames, type ErrorSummary, type MotionData, type Report } from "./model";
 
 type Child = Node | string;
 
@@ -13,7 +13,25 @@ function elementsText(report: Report, index: number): string {
     return shape;
 }
 
-const times = (factor: number) => (factor >= 100 ? factor.toFixed(0) : factor >= 10 ? factor.toFixed(0) : factor.toFixed(1));
+function times(factor: number): string {
+    if (factor > 1000) return "more than 1000";
+    return factor >= 10 ? factor.toFixed(0) : factor.toFixed(1);
+}
+
+// How an error compares, in words: with what needs no learning first, because an answer that loses
+// to it is none.
+function compared(motion: MotionData, error: number, plain: number | undefined): string {
+    const trivial: [number, string][] = [
+        [finite(motion.baselines.nothing_moves.mean) ?? Infinity, "a cloth that does not move"],
+        [finite(motion.baselines.first_shape_follows.mean) ?? Infinity, "its first shape moved with its handles"],
+    ];
+    const [least, name] = trivial[0][0] <= trivial[1][0] ? trivial[0] : trivial[1];
+    if (error >= least) return `, no better than ${name}`;
+    if (plain === undefined) return error > 0 && Number.isFinite(least) ? `, ${times(least / error)} times closer than ${name}` : "";
+    const factor = plain / error;
+    if (factor >= 1.05) return `, ${times(factor)} times closer than the best homogeneous network`;
+    return factor > 0.95 ? ", as close as the best homogeneous network" : ", worse than the best homogeneous network";
+}
 
 // The run with the smallest error, or the first.
 function bestRun(report: Report): number {
@@ -43,20 +61,7 @@ export function headline(report: Report): Child[] {
         report.runs.length > 1 ? ` follows ${seen} best, to ` : ` follows ${seen} to `,
         withUnit(error, "m"),
     ];
-    const plain = finite(run?.homogeneous?.mean);
-    const still = finite(motion.baselines.nothing_moves.mean);
-    if (plain !== undefined && plain > 0 && error > 0) {
-        const factor = plain / error;
-        words.push(
-            factor >= 1.05
-                ? `, ${times(factor)} times closer than the best homogeneous network`
-                : factor > 0.95
-                  ? ", as close as the best homogeneous network"
-                  : ", worse than the best homogeneous network",
-        );
-    } else if (still !== undefined && error > 0) {
-        words.push(`, ${times(still / error)} times closer than a cloth that does not move`);
-    }
+    words.push(compared(motion, error, finite(run?.homogeneous?.mean)));
     return words;
 }
 

@@ -16,6 +16,7 @@ import {
     PointsMaterial,
     Scene,
     SRGBColorSpace,
+    Sphere,
     Vector3,
     WebGLRenderer,
     LineBasicMaterial,
@@ -35,14 +36,19 @@ export class SheetMesh {
     readonly object: Mesh<BufferGeometry, MeshStandardMaterial>;
     private readonly position: BufferAttribute;
     private readonly color: BufferAttribute;
+    private hidden = false; // some triangles
 
-    constructor(vertexCount: number, triangles: Uint32Array) {
+    constructor(
+        vertexCount: number,
+        private readonly triangles: Uint32Array,
+    ) {
         const geometry = new BufferGeometry();
         this.position = new BufferAttribute(new Float32Array(3 * vertexCount), 3);
         this.color = new BufferAttribute(new Float32Array(3 * vertexCount).fill(1), 3);
         geometry.setAttribute("position", this.position);
         geometry.setAttribute("color", this.color);
-        geometry.setIndex(new BufferAttribute(triangles, 1));
+        geometry.setIndex(new BufferAttribute(triangles.slice(), 1));
+        geometry.boundingSphere = new Sphere(); // of no use for what moves, but asked for
         const material = new MeshStandardMaterial({ vertexColors: true, side: DoubleSide, roughness: 0.85 });
         this.object = new Mesh(geometry, material);
         this.object.frustumCulled = false; // its bounds change with every frame
@@ -52,10 +58,28 @@ export class SheetMesh {
         return this.position.array as Float32Array;
     }
 
+    // A triangle with a vertex that is not known, which is NaN, is not drawn.
     setPositions(positions: Float32Array): void {
         this.positions.set(positions);
+        const unknown = positions.some(Number.isNaN);
+        if (unknown || this.hidden) this.hideUnknown();
+        this.hidden = unknown;
         this.position.needsUpdate = true;
         this.object.geometry.computeVertexNormals();
+    }
+
+    private hideUnknown(): void {
+        const index = this.object.geometry.index!;
+        const known = (vertex: number) => !Number.isNaN(this.positions[3 * vertex]);
+        for (let t = 0; t < this.triangles.length; t += 3) {
+            const corners = this.triangles.subarray(t, t + 3);
+            const shown = known(corners[0]) && known(corners[1]) && known(corners[2]);
+            for (let c = 0; c < 3; ++c) index.array[t + c] = shown ? corners[c] : 0;
+        }
+        index.needsUpdate = true;
+        for (let i = 0; i < this.positions.length; ++i) {
+            if (Number.isNaN(this.positions[i])) this.positions[i] = 0;
+        }
     }
 
     // Sets the colour of every vertex; `color` writes sRGB.
@@ -82,13 +106,17 @@ export class CurveLine {
     private readonly position: BufferAttribute;
     private readonly color: BufferAttribute;
 
-    constructor(vertexCount: number, order: Uint32Array) {
+    constructor(
+        vertexCount: number,
+        private readonly order: Uint32Array,
+    ) {
         const geometry = new BufferGeometry();
         this.position = new BufferAttribute(new Float32Array(3 * vertexCount), 3);
         this.color = new BufferAttribute(new Float32Array(3 * vertexCount).fill(1), 3);
         geometry.setAttribute("position", this.position);
         geometry.setAttribute("color", this.color);
         geometry.setIndex(new BufferAttribute(order, 1));
+        geometry.boundingSphere = new Sphere();
         this.object = new Line(geometry, new LineBasicMaterial({ vertexColors: true }));
         this.object.frustumCulled = false;
     }
@@ -97,8 +125,18 @@ export class CurveLine {
         return this.position.array as Float32Array;
     }
 
+    // A point that is not known, which is NaN, is left out: it lies on its neighbour.
     setPositions(positions: Float32Array): void {
         this.positions.set(positions);
+        const known = Array.from(this.order).filter((vertex) => !Number.isNaN(positions[3 * vertex]));
+        let near = known[0] ?? 0;
+        for (const vertex of this.order) {
+            if (!Number.isNaN(positions[3 * vertex])) near = vertex;
+            for (let axis = 0; axis < 3; ++axis) {
+                const value = positions[3 * near + axis];
+                this.positions[3 * vertex + axis] = Number.isNaN(value) ? 0 : value;
+            }
+        }
         this.position.needsUpdate = true;
     }
 

@@ -7,26 +7,39 @@ export type Theme = "light" | "dark";
 type Listener = (theme: Theme) => void;
 
 const listeners = new Set<Listener>();
-const systemIsDark = () => window.matchMedia("(prefers-color-scheme: dark)");
+let chosen = false; // by the reader
+let started = false;
 
-export function theme(): Theme {
-    const chosen = document.documentElement.dataset.theme;
-    if (chosen === "light" || chosen === "dark") return chosen;
-    return systemIsDark().matches ? "dark" : "light";
+// Not before somebody asks: the modules that draw are tested where there is no page.
+function start(): void {
+    if (started) return;
+    started = true;
+    const system = window.matchMedia("(prefers-color-scheme: dark)");
+    const follow = () => {
+        if (!chosen) apply(system.matches ? "dark" : "light");
+    };
+    system.addEventListener("change", follow);
+    follow();
 }
 
-function tell(): void {
-    for (const listener of listeners) listener(theme());
+function apply(next: Theme): void {
+    document.documentElement.dataset.theme = next;
+    for (const listener of listeners) listener(next);
+}
+
+export function theme(): Theme {
+    start();
+    return document.documentElement.dataset.theme === "dark" ? "dark" : "light";
 }
 
 export function setTheme(next: Theme): void {
-    document.documentElement.dataset.theme = next;
-    tell();
+    start();
+    chosen = true;
+    apply(next);
 }
 
 // Calls now, and whenever the theme changes.
 export function onTheme(listener: Listener): void {
-    if (listeners.size === 0) systemIsDark().addEventListener("change", tell);
     listeners.add(listener);
     listener(theme());
 }

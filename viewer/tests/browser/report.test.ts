@@ -87,6 +87,25 @@ describe("the report", () => {
         expect(seriousOf(complaints)).toEqual([]);
     });
 
+    it("plays motion with gaps", async () => {
+        browser.run("generate", "--grid", "8x8", "--length", "1", "--width", "1", "--mass", "0.3", "--stiffness", "20", "--damping", "0.01", "--anchor-radius", "0.2", "--seconds", "0.5", "--rollouts", "1", "--gaps", "0.1", "--fps", "60", "--out", "gaps.h5", "--quiet");
+        browser.run("report", "run", "--motion", "gaps.h5", "--out", "gaps.html", "--quiet");
+        const { page, complaints } = await browser.open("gaps.html");
+        await ready(page);
+        const unknown = await page.evaluate(() => {
+            const { player } = (window as unknown as Shown).springtime;
+            let count = 0;
+            for (let i = 0; i < 10; ++i) {
+                player.showFrame(i);
+                count += player.positions(0).filter(Number.isNaN).length;
+            }
+            return count;
+        });
+        expect(unknown).toBeGreaterThan(0);
+        await page.waitForTimeout(200);
+        expect(seriousOf(complaints)).toEqual([]);
+    });
+
     it("fits a phone, light and dark", async () => {
         for (const colorScheme of ["light", "dark"] as const) {
             const { page, complaints } = await browser.open("r.html", { viewport: PHONE, colorScheme });
