@@ -21,6 +21,7 @@ from cli_own_data import OwnData
 from cli_report import Reporting
 from cli_solver import Solver
 from cli_strangers import Strangers
+from cli_view import Viewing
 
 PROGRAM = sys.argv[1]
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples/obstacles"
@@ -44,7 +45,7 @@ f 4 1 5 8
 """
 
 
-class CommandLine(Exporting, Fabric, Learning, OwnData, Reporting, Solver, Strangers, Writing,
+class CommandLine(Exporting, Fabric, Learning, OwnData, Reporting, Solver, Strangers, Viewing, Writing,
                   unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()

@@ -234,6 +234,14 @@ Environment environment_from(const EnvironmentOptions& options, const Environmen
     return environment;
 }
 
+fs::path in_run_folder(const std::string& path)
+{
+    if (!fs::is_directory(path)) return path;
+    const fs::path cloth = fs::path(path) / "cloth.json";
+    if (fs::exists(cloth)) return cloth;
+    throw Error("{}: a folder without cloth.json; give a run folder or a file", path);
+}
+
 int substeps_from(const std::string& text, const Cloth& cloth, const Environment& environment,
                   double dt, bool quiet)
 {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,6 +87,8 @@ GridOptions grid_options(const std::string& grid, const std::vector<std::string>
 
 Cloth make_cloth(const ClothOptions& options);
 Environment environment_from(const EnvironmentOptions& options, const Environment& otherwise);
+// A run folder stands for the cloth in it; other paths for themselves.
+std::filesystem::path in_run_folder(const std::string& path);
 // `flag` is named when the text is no grid.
 Grid parse_grid(const std::string& text, const std::string& flag = "--grid");
 

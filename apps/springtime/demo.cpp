@@ -8,6 +8,7 @@
 #include "replay.h"
 #include "report_file.h"
 #include "springtime/evaluate.h"
+#include "springtime/export.h"
 #include "springtime/learn.h"
 #include "verbs.h"
 
@@ -98,7 +99,7 @@ struct Outcome {
     MotionError learned_motion, homogeneous_motion, nothing_moves;
     double film_seconds = 0, learn_seconds = 0, compare_seconds = 0;
     std::string summary;
-    std::optional<std::string> report{};
+    std::optional<std::string> report{}, live{};
 };
 
 int substeps_for(const Cloth& cloth, const Motion& motion)
@@ -160,6 +161,7 @@ Result result_of(const DemoArguments& arguments, const Outcome& outcome)
     result.add("cloth", (folder / "cloth.json").string()).label("learned cloth");
     result.add("source", (folder / "source.json").string()).label("source cloth");
     result.add("report", outcome.report).label("report for a browser");
+    result.add("live", outcome.live).label("both cloths, live in a browser");
     result.say(
         fmt::format("try: springtime simulate {0}/cloth.json --pin corner-nw --pin corner-ne "
                     "--picture {0}/hanging.png",
@@ -222,6 +224,18 @@ std::shared_ptr<void> claim_out(const DemoArguments& arguments)
     return claim_folder(folder, arguments.overwrite);
 }
 
+// The learned cloth beside its source. A build without the page has said so where it left the
+// report.
+std::optional<std::string> leave_live_page(const DemoArguments& arguments)
+{
+    if (!has_live_page()) return {};
+    const fs::path folder = arguments.out, out = folder / "live.html";
+    LivePageOptions options;
+    options.cloths = {folder / "cloth.json", folder / "source.json"};
+    write_text(out, make_live_page(options));
+    return out.string();
+}
+
 int run_demo(const DemoArguments& arguments)
 {
     Outcome outcome;
@@ -249,6 +263,7 @@ int run_demo(const DemoArguments& arguments)
         outcome.report =
             leave_report(arguments.common, {.runs = {folder}, .motion = folder / "test.h5"},
                          folder / "report.html");
+        outcome.live = leave_live_page(arguments);
     }
     outcome.compare_seconds = rest.seconds();
     print(arguments.common, result_of(arguments, outcome));

@@ -26,17 +26,6 @@ MapScale scale_of(const ExportArguments& arguments)
     return arguments.scale == "log" ? MapScale::logarithmic : MapScale::linear;
 }
 
-// A run folder stands for the cloth in it.
-fs::path cloth_or_motion(const std::string& file)
-{
-    const fs::path path = file;
-    if (!fs::is_directory(path)) return path;
-    const fs::path cloth = path / "cloth.json";
-    if (fs::exists(cloth)) return cloth;
-    throw Error("{}: a folder without cloth.json; give a run folder, a cloth file or a motion file",
-                file);
-}
-
 std::string flag_text(const char* name, bool given)
 {
     return given ? fmt::format(" {}", name) : "";
@@ -129,7 +118,7 @@ MotionExport motion_export(const ExportArguments& arguments, ExportFormat format
     options.overwrite = arguments.overwrite;
     options.inputs.push_back(arguments.file);
     if (!arguments.maps.empty()) {
-        const fs::path maps = cloth_or_motion(arguments.maps);
+        const fs::path maps = in_run_folder(arguments.maps);
         options.maps = read_cloth(maps);
         options.inputs.push_back(maps);
     }
@@ -209,7 +198,7 @@ void check_flags(const ExportArguments& arguments, FileKind kind)
 int run_export(const ExportArguments& arguments)
 {
     const ExportFormat format = export_format_named(arguments.to);
-    const fs::path file = cloth_or_motion(arguments.file);
+    const fs::path file = in_run_folder(arguments.file);
     const FileKind kind = file_kind(file);
     check_flags(arguments, kind);
     check_no_stream("--out", arguments.out);

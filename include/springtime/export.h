@@ -2,6 +2,8 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -152,5 +154,36 @@ bool has_report_page();
 // One file of HTML that needs no network (docs/report.md). Throws Failure where this build has no
 // page, and Error for what cannot be read.
 std::string make_report(const ReportOptions& options, const Progress& progress = {});
+
+// ---- The live page: a cloth to pull at, which runs in a browser
+
+struct LivePageOptions {
+    std::vector<std::filesystem::path> cloths;  // one, or two to compare
+    Environment environment{};                  // to begin with
+    std::vector<std::string> pins;              // names of held particles (particles_named)
+};
+
+// Whether this build can make live pages: it cannot where npm or emscripten was missing.
+bool has_live_page();
+
+// One file of HTML that needs no network (docs/view.md). Throws Failure where this build has no
+// page, and Error for what cannot be read.
+std::string make_live_page(const LivePageOptions& options);
+
+// Gives one page to browsers on this machine (127.0.0.1), and nothing else to anybody.
+class PageServer {
+  public:
+    // Port 0 is any free port. Throws Failure where the port is taken.
+    explicit PageServer(std::string page, int port = 0);
+    ~PageServer();
+
+    std::string address() const;  // http://127.0.0.1:PORT/
+    // Answers until `go_on`, which is asked several times per second, says no.
+    void serve(const std::function<bool()>& go_on);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace springtime

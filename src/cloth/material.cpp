@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/read_number.h"
 #include "core/text.h"
 #include "springtime/error.h"
 
@@ -189,7 +190,7 @@ std::vector<std::string_view> words_of(std::string_view text)
 std::optional<double> take_number(std::string_view& text)
 {
     double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto [end, status] = read_number(text.data(), text.data() + text.size(), value);
     if (status != std::errc()) return std::nullopt;
     text.remove_prefix(end - text.data());
     return value;

@@ -6,13 +6,50 @@
 #include <queue>
 #include <thread>
 #include <vector>
+#include <version>
 
 namespace springtime {
 
+namespace {
+
+#if defined(__cpp_lib_jthread)
+
+// Threads beside the caller, with the numbers 1 to count - 1. Its destructor waits for them.
+class Helpers {
+  public:
+    Helpers(int count, const std::function<void(int)>& run)
+    {
+        for (int t = 1; t < count; ++t) threads_.emplace_back(run, t);
+    }
+
+  private:
+    std::vector<std::jthread> threads_;
+};
+
+int core_count()
+{
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+#else
+
+// Where there are no threads, as in a browser, the caller does all the work.
+struct Helpers {
+    Helpers(int, const std::function<void(int)>&) {}
+};
+
+int core_count()
+{
+    return 1;
+}
+
+#endif
+
+}  // namespace
+
 int thread_count(int wanted)
 {
-    if (wanted > 0) return wanted;
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return wanted > 0 ? wanted : core_count();
 }
 
 void parallel_for(int count, int threads, const std::function<void(int)>& work)
@@ -37,8 +74,7 @@ void parallel_for(int count, int threads, const std::function<void(int, int)>& w
         }
     };
     {
-        std::vector<std::jthread> helpers;
-        for (int t = 1; t < std::min(threads, count); ++t) helpers.emplace_back(run, t);
+        const Helpers helpers(std::min(threads, count), run);
         run(0);
     }
     if (failure) std::rethrow_exception(failure);
@@ -120,8 +156,7 @@ void run_tree(const std::vector<int>& parent, bool up, int threads,
     }
     WaitingTasks tasks(std::move(waits_for), std::move(waiting), up);
     {
-        std::vector<std::jthread> helpers;
-        for (int t = 1; t < threads; ++t) helpers.emplace_back([&] { tasks.run(work); });
+        const Helpers helpers(threads, [&](int) { tasks.run(work); });
         tasks.run(work);
     }
     if (tasks.failure()) std::rethrow_exception(tasks.failure());

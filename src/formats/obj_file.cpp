@@ -1,11 +1,11 @@
 #include "formats/obj_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 
 #include "core/atomic_file.h"
+#include "core/read_number.h"
 #include "core/text.h"
 #include "geometry/polygon.h"
 #include "springtime/error.h"
@@ -42,7 +42,7 @@ template <class Number>
 bool parse_number(std::string_view digits, Number& value)
 {
     const char* end = digits.data() + digits.size();
-    const auto [stop, status] = std::from_chars(digits.data(), end, value);
+    const auto [stop, status] = read_number(digits.data(), end, value);
     return status == std::errc() && stop == end;
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "core/atomic_file.h"
+#include "formats/obstacle_fit.h"
 #include "geometry/mesh_geometry.h"
 #include "springtime/error.h"
 #include "springtime/files.h"
@@ -20,109 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kDegree = M_PI / 180;  // [rad]
-constexpr int kPointsAlong =
-    96;  // of a mesh's longest side: a cow keeps its ears, in a few megabytes
-constexpr int kBandPoints = 8;
-
-// ---- Meshes ----
-
-// A solid thinner than the spacing falls between the points of the grid.
-void check_volume(const DistanceGrid& grid, const TriangleMesh& mesh, std::string_view source)
-{
-    const auto inside = std::count_if(grid.distance.begin(), grid.distance.end(),
-                                      [](float distance) { return distance < 0; });
-    const double found = double(inside) * std::pow(grid.spacing, 3), needed = volume_of(mesh);
-    if (found >= 0.5 * needed) return;
-    throw Error(
-        "{}: too thin for a distance grid with {:.3g} m between its points, which holds {:.2g} of "
-        "its volume; give a smaller spacing in a TOML file, or a thicker solid",
-        source, grid.spacing, found / needed);
-}
-
-Shape mesh_shape(const TriangleMesh& mesh, std::optional<double> spacing, std::string_view source)
-{
-    const Bounds bounds = bounds_of(mesh.points);
-    const Vec3d side = bounds.high - bounds.low;
-    const double step = spacing.value_or(std::max({side.x, side.y, side.z}) / kPointsAlong);
-    const auto grid =
-        std::make_shared<DistanceGrid>(make_distance_grid(mesh, step, kBandPoints * step));
-    check_volume(*grid, mesh, source);
-    return GridShape{grid};
-}
 
 TriangleMesh read_closed(const fs::path& path)
 {
     const TriangleMesh mesh = read_obj(path);
     check_closed(mesh, path.string());
     return welded(mesh);
-}
-
-// Scaled and moved to have the middle of the top at the origin.
-TriangleMesh fitted(TriangleMesh mesh, double size)
-{
-    const Bounds bounds = bounds_of(mesh.points);
-    const double side = std::max(bounds.high.x - bounds.low.x, bounds.high.z - bounds.low.z);
-    const Vec3d top{(bounds.low.x + bounds.high.x) / 2, bounds.high.y,
-                    (bounds.low.z + bounds.high.z) / 2};
-    for (Vec3d& p : mesh.points) p = (size / side) * (p - top);
-    return mesh;
-}
-
-Obstacle fitted_mesh(const fs::path& path, double size)
-{
-    Obstacle obstacle;
-    obstacle.name = path.stem().string();
-    const TriangleMesh mesh = fitted(read_closed(path), size);
-    obstacle.shapes = {mesh_shape(mesh, {}, path.string())};
-    return obstacle;
-}
-
-// ---- Names ----
-
-Obstacle make_floor()
-{
-    Obstacle floor;
-    floor.name = "floor";
-    floor.shapes = {PlaneShape{}};
-    return floor;
-}
-
-Obstacle make_sphere(double size)
-{
-    Obstacle sphere;
-    sphere.name = "sphere";
-    const Vec3d center{0, -size / 2, 0};
-    sphere.shapes = {CapsuleShape{center, center, size / 2}};
-    return sphere;
-}
-
-// What a table looks like when only its side is given.
-struct TableShare {
-    double thickness = 0.06, rounding = 0.02, height = 0.6;
-};
-constexpr TableShare kTable;
-
-Obstacle make_fitted_table(double size)
-{
-    return make_table(size, kTable.thickness * size, kTable.rounding * size, kTable.height * size);
-}
-
-// The head of the animal would begin above a sheet that begins just above its back.
-Obstacle make_fitted_animal(double size)
-{
-    Obstacle animal = make_animal(size);
-    animal.key_pose = {Pose{{0, -kAnimalHornHeight * size, 0}, {}}};
-    return animal;
-}
-
-// The highest point of each is as high as the origin.
-std::optional<Obstacle> built_in(const std::string& name, double size)
-{
-    if (name == "floor") return make_floor();
-    if (name == "sphere") return make_sphere(size);
-    if (name == "table") return make_fitted_table(size);
-    if (name == "animal") return make_fitted_animal(size);
-    return {};
 }
 
 // ---- TOML ----
@@ -421,8 +325,11 @@ std::vector<Obstacle> read_obstacles(const std::string& source, const ObstacleFi
     const std::string extension = lower_extension(source);
     if (extension == ".toml") return read_toml(source);
     check_fit(fit);
-    std::optional<Obstacle> obstacle = built_in(source, fit.size);
-    if (!obstacle && extension == ".obj") obstacle = fitted_mesh(source, fit.size);
+    std::optional<Obstacle> obstacle = built_in_obstacle(source, fit.size);
+    if (!obstacle && extension == ".obj") {
+        obstacle = fitted_mesh(read_obj(source), fit.size, source);
+        obstacle->name = fs::path(source).stem().string();
+    }
     if (!obstacle) {
         throw Error(
             "obstacle '{}': no such name; give floor, sphere, table, animal, or a file that ends "

@@ -70,12 +70,12 @@ double segment_distance(const Vec3d& point, const Vec3d& a, const Vec3d& b)
 }
 
 // A ball that holds a triangle: whatever is farther from the ball is farther from the triangle.
-struct Ball {
+struct TriangleBall {
     Vec3d center;
     double radius;
 };
 
-Ball ball_around(const Vec3d& a, const Vec3d& b, const Vec3d& c)
+TriangleBall ball_around(const Vec3d& a, const Vec3d& b, const Vec3d& c)
 {
     const Vec3d center = (1.0 / 3) * (a + b + c);
     return {center, std::max({length(a - center), length(b - center), length(c - center)})};
@@ -185,7 +185,7 @@ SurfaceDistance surface_distance(const std::vector<Vec3d>& points, const Triangl
     const auto corner = [&](std::size_t t, int i) {
         return surface.points[surface.triangles[t][i]];
     };
-    std::vector<Ball> balls;
+    std::vector<TriangleBall> balls;
     for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
         balls.push_back(ball_around(corner(t, 0), corner(t, 1), corner(t, 2)));
     }

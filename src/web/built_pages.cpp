@@ -51,9 +51,10 @@ std::string_view built_page(Page page)
 {
     if (!has_page(page)) {
         throw Failure(
-            "this build of springtime has no {} page: npm was missing when it was built; in its "
-            "source folder, run scripts/setup viewer, then scripts/build",
-            page == Page::report ? "report" : "live");
+            "this build of springtime has no {} was missing when it was built; in its source "
+            "folder, "
+            "run scripts/setup viewer, then scripts/build",
+            page == Page::report ? "report page: npm" : "live page: npm or em++");
     }
     return embedded(page);
 }

@@ -3,6 +3,8 @@
 // Compiled once per instruction set; SPRINGTIME_ISA names it and is part of every type here.
 #if defined(__SSE__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #else
 #include <cmath>
 #endif
@@ -67,6 +69,8 @@ struct Mask {
         return _mm256_movemask_ps(__m256(lanes)) != 0;
 #elif defined(__SSE__)
         return _mm_movemask_ps(__m128(lanes)) != 0;
+#elif defined(__wasm_simd128__)
+        return wasm_v128_any_true(v128_t(lanes));
 #else
         int all = 0;
         for (int i = 0; i < kWidth; ++i) all |= lanes[i];
@@ -125,6 +129,8 @@ inline Pack max(Pack a, Pack b)
     return Pack(Pack::Lanes(_mm256_max_ps(__m256(a.lanes), __m256(b.lanes))));
 #elif defined(__SSE__)
     return Pack(Pack::Lanes(_mm_max_ps(__m128(a.lanes), __m128(b.lanes))));
+#elif defined(__wasm_simd128__)
+    return Pack(Pack::Lanes(wasm_f32x4_pmax(v128_t(b.lanes), v128_t(a.lanes))));
 #else
     return a.lanes > b.lanes ? a.lanes : b.lanes;
 #endif
@@ -137,6 +143,8 @@ inline Pack min(Pack a, Pack b)
     return Pack(Pack::Lanes(_mm256_min_ps(__m256(a.lanes), __m256(b.lanes))));
 #elif defined(__SSE__)
     return Pack(Pack::Lanes(_mm_min_ps(__m128(a.lanes), __m128(b.lanes))));
+#elif defined(__wasm_simd128__)
+    return Pack(Pack::Lanes(wasm_f32x4_pmin(v128_t(b.lanes), v128_t(a.lanes))));
 #else
     return a.lanes < b.lanes ? a.lanes : b.lanes;
 #endif
@@ -154,6 +162,8 @@ inline Pack sqrt(Pack a)
     return Pack(Pack::Lanes(_mm256_sqrt_ps(__m256(a.lanes))));
 #elif defined(__SSE__)
     return Pack(Pack::Lanes(_mm_sqrt_ps(__m128(a.lanes))));
+#elif defined(__wasm_simd128__)
+    return Pack(Pack::Lanes(wasm_f32x4_sqrt(v128_t(a.lanes))));
 #else
     for (int i = 0; i < kWidth; ++i) a.lanes[i] = std::sqrt(a.lanes[i]);
     return a;

@@ -11,7 +11,7 @@
 //
 // SPRINGTIME_PROGRAM names the program, CHROMIUM the browser (/usr/bin/chromium otherwise).
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -57,14 +57,25 @@ export class TestBrowser {
 
     // Runs the program in the folder; its standard output. A failure throws with its messages.
     run(...words: string[]): string {
-        const program = process.env.SPRINGTIME_PROGRAM;
-        if (!program) throw new Error("SPRINGTIME_PROGRAM is not set: it names the program to test");
-        return execFileSync(program, words, { cwd: this.folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+        return execFileSync(program(), words, { cwd: this.folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    }
+
+    // Starts the program in the folder; the address that it prints.
+    async serve(...words: string[]): Promise<{ address: string; process: ChildProcess }> {
+        const child = spawn(program(), words, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] });
+        let text = "";
+        for await (const block of child.stdout!) {
+            text += String(block);
+            const found = /http:\/\/\S+/.exec(text);
+            if (found) return { address: found[0], process: child };
+        }
+        throw new Error(`no address in: ${text}`);
     }
 
     // `address` is a file of the folder, or begins with http.
     async open(address: string, options: BrowserContextOptions = {}): Promise<OpenedPage> {
         const context = await this.browser!.newContext({ viewport: DESKTOP, ...options });
+        context.setDefaultTimeout(300_000); // software draws slowly on a busy machine
         const page = await context.newPage();
         const complaints: string[] = [];
         page.on("console", (message) => {
@@ -78,11 +89,17 @@ export class TestBrowser {
         const url = address.startsWith("http") ? address : pathToFileURL(this.path(address)).href;
         page.on("request", (request) => {
             const own = request.url() === url || /^(data|blob):/.test(request.url());
-            if (!own && !address.startsWith("http")) complaints.push(`request: ${request.url()}`);
+            if (!own) complaints.push(`request: ${request.url()}`);
         });
         await page.goto(url);
         return { page, complaints };
     }
+}
+
+function program(): string {
+    const named = process.env.SPRINGTIME_PROGRAM;
+    if (!named) throw new Error("SPRINGTIME_PROGRAM is not set: it names the program to test");
+    return named;
 }
 
 export function useBrowser(): TestBrowser {
