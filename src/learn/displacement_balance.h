@@ -64,7 +64,8 @@ class DisplacementBalance {
     Eigen::MatrixXd shared_system(const Part& part, const std::vector<std::size_t>& shared,
                                   std::size_t size) const;
     Eigen::VectorXd diagonal() const;  // of H, estimated by random vectors
-    // The parts of H that belong to one element, likewise. Elements must have unknowns of their own.
+    // The parts of H that belong to one element, likewise. Elements must have unknowns of their
+    // own.
     struct Blocks {
         std::vector<std::size_t> first;  // of the unknowns of its element, by unknown
         Eigen::MatrixXd values;          // [unknown][place of the other in the element]
@@ -132,8 +133,8 @@ class DisplacementBalance {
                Eigen::VectorXf& forces) const;
     void pull_back(const Look& look, const std::vector<char>& free, const Eigen::VectorXf& forces,
                    Eigen::VectorXd& sums) const;
-    // For z of random signs at every place, `add` adds what A^T W z says: its products have the mean
-    // A^T W W A.
+    // For z of random signs at every place, `add` adds what A^T W z says: its products have the
+    // mean A^T W W A.
     template <class Sum, class Add>
     Sum probed(const Sum& zero, const Add& add) const;
     // Sums what `add` adds for every place of the part, in an order that does not depend on the

@@ -133,6 +133,16 @@ void solve_part(const DisplacementBalance& balance, const NeighbourPull& prior, 
     }
 }
 
+// What noise took from values, if as much noise again makes `noisier` of them. No more than twice:
+// where noise rules, what it took cannot be known.
+Eigen::VectorXd put_back(Eigen::VectorXd values, const Eigen::VectorXd& noisier)
+{
+    for (Eigen::Index i = 0; i < values.size(); ++i) {
+        values[i] += std::clamp(values[i] - noisier[i], -0.5 * values[i], values[i]);
+    }
+    return values;
+}
+
 class NoisyMesh {
   public:
     NoisyMesh(const BalanceReader& reader, const IdentifyOptions& options, const Scheme& scheme,
@@ -293,17 +303,12 @@ void NoisyMesh::refine()
         if (hold_negative(found_)) found_ = solved({}, kMostIterations / 3);
         found_ = found_.cwiseMax(0);
     }
-    const Eigen::VectorXd noisier = solved({true, {}}, kMostIterations);
-    for (Eigen::Index i = 0; i < found_.size(); ++i) {
-        // No more than twice: where noise rules, what it took cannot be known.
-        const double more = std::clamp(found_[i] - noisier[i], -0.5 * found_[i], found_[i]);
-        found_[i] += more;
-    }
+    found_ = put_back(found_, solved({true, {}}, kMostIterations));
 }
 
-// Regions are found in one half, from the values that it gives to single elements, and judged by the
-// other half. The fewest that are not clearly worse than the best are taken: one standard error, by
-// separate stretches of motion.
+// Regions are found in one half, from the values that it gives to single elements, and judged by
+// the other half. The fewest that are not clearly worse than the best are taken: one standard
+// error, by separate stretches of motion.
 RegionChoice NoisyMesh::choose_regions(const NoisyRegions& finder, const RegionSearch& search) const
 {
     constexpr int kIterations = 20, kGroups = 32, kMostHinges = 3;
@@ -313,7 +318,7 @@ RegionChoice NoisyMesh::choose_regions(const NoisyRegions& finder, const RegionS
     };
     const auto not_worse = [](const Candidate& a, const Candidate& b) {
         const Eigen::VectorXd more = a.left - b.left;
-        const auto used = double((b.left.array() > 0).count());
+        const auto used = double((b.left.array() != 0).count());
         const double scatter = more.squaredNorm() - more.sum() * more.sum() / used;
         return more.sum() <= std::sqrt(std::max(0.0, scatter) * used / std::max(1.0, used - 1));
     };
@@ -321,20 +326,25 @@ RegionChoice NoisyMesh::choose_regions(const NoisyRegions& finder, const RegionS
     std::array<Eigen::VectorXd, 2> single;
     std::array<NoisyRegions::Clusters, 2> clusters;
     Candidate elements{0, 0};
+    // Noise takes more from elements that move little, so values that have lost most suit noisy
+    // motion best. What noise adds is taken off.
+    const auto left_of = [&](const Part& half, const Eigen::VectorXd& values) {
+        return Eigen::VectorXd(2 * balance_.squares_by_stretch(half, values, kGroups) -
+                               balance_.squares_by_stretch({true, half.fold}, values, kGroups));
+    };
     for (const int half : {0, 1}) {
-        single[half] = solved(halves[half], kIterations).cwiseMax(0);
+        single[half] = put_back(solved(halves[half], kIterations).cwiseMax(0),
+                                solved({true, halves[half].fold}, kIterations));
         clusters[half] = finder.clusters(halves[half], single[half]);
-        elements.left += balance_.squares_by_stretch(halves[1 - half], single[half], kGroups);
+        elements.left += left_of(halves[1 - half], single[half]);
     }
     const auto candidate = [&](int triangles, int hinges, bool refined) {
         Candidate of{triangles, hinges};
         for (const int half : {0, 1}) {
             Partition partition = finder.partition(clusters[half], triangles, hinges);
             if (refined) partition = finder.refine(partition, halves[half]);
-            of.left += balance_.squares_by_stretch(
-                halves[1 - half], finder.solve(partition, halves[half]), kGroups);
+            of.left += left_of(halves[1 - half], finder.solve(partition, halves[half]));
         }
-        if (getenv("DBG")) fprintf(stderr, "%d %d: %.6f\n", triangles, hinges, std::sqrt(of.left.sum() / balance_.squares({}).displacements));
         return of;
     };
     const auto simplest = [&](const std::vector<Candidate>& tried) {
@@ -358,8 +368,9 @@ RegionChoice NoisyMesh::choose_regions(const NoisyRegions& finder, const RegionS
     const bool asked = search.least == search.most;
     const bool regions = asked || not_worse(by_region, elements);
     const double all = balance_.squares({}).displacements;
-    const auto share = [&](const Candidate& of) { return std::sqrt(of.left.sum() / all); };
-    if (getenv("DBG")) fprintf(stderr, "elements %.6f\n", share(elements));
+    const auto share = [&](const Candidate& of) {
+        return std::sqrt(std::max(0.0, of.left.sum()) / all);
+    };
     return {regions ? by_region.triangles : 0, regions ? by_region.hinges : 0, share(by_region),
             share(elements)};
 }

@@ -1,5 +1,6 @@
 #include "learn/noisy_regions.h"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,8 +18,9 @@ namespace {
 constexpr int kFirstTriangles = 8, kFirstHinges = 4;
 // Separate stretches of motion, at most, that tell how far scores scatter.
 constexpr int kGroups = 32;
-// What a neighbour in another region costs, as a log-likelihood.
-constexpr double kBesideAnother = 1;
+// What a neighbour in another region costs, as a log-likelihood. With 1, lone elements that hardly
+// move stand out here and there.
+constexpr double kBesideAnother = 2;
 
 // Numbers the labels that occur from zero on.
 int renumber(std::vector<int>& labels)
@@ -57,8 +59,10 @@ std::vector<int> weighted_means(const Eigen::MatrixXd& points, const Eigen::Vect
         bool moved = false;
         for (std::size_t i = 0; i < n; ++i) {
             Eigen::Index nearest = 0;
-            (centers.rowwise() - points.row(index_of(i))).rowwise().squaredNorm().minCoeff(
-                &nearest);
+            (centers.rowwise() - points.row(index_of(i)))
+                .rowwise()
+                .squaredNorm()
+                .minCoeff(&nearest);
             moved = moved || labels[i] != int(nearest);
             labels[i] = int(nearest);
         }
@@ -146,18 +150,23 @@ NoisyRegions::NoisyRegions(const DisplacementBalance& balance, const Cloth& clot
 
 NoisyRegions::System NoisyRegions::system(const Partition& partition, const Part& part) const
 {
-    const Eigen::MatrixXd both =
-        balance_.shared_system(part, partition.shared(), partition.size());
+    const Eigen::MatrixXd both = balance_.shared_system(part, partition.shared(), partition.size());
     return {both.leftCols(both.rows()), both.col(both.rows())};
 }
 
-// Sums of squares of noise in the matrix are what as much noise again adds to them.
-NoisyRegions::System NoisyRegions::suited(const Partition& partition, const Part& part) const
+// Sums of squares of noise in the matrix are what as much noise again adds to them. Of what is seen
+// in any direction, this share is left at least: where noise rules, what it took cannot be known.
+NoisyRegions::System NoisyRegions::corrected(const Partition& partition, const Part& part) const
 {
-    const System once = system(partition, part);
-    if (part.fold) return once;
-    const System twice = system(partition, {true, {}});
-    return {2 * once.matrix - twice.matrix, 2 * once.right - twice.right};
+    constexpr double kLeast = 0.3, kRidge = 1e-9;
+    System once = system(partition, part);
+    const System twice = system(partition, {true, part.fold});
+    once.matrix.diagonal() *= 1 + kRidge;
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> shares(
+        2 * once.matrix - twice.matrix, once.matrix);
+    const Eigen::MatrixXd ways = once.matrix * shares.eigenvectors();
+    const Eigen::VectorXd left = shares.eigenvalues().cwiseMax(kLeast);
+    return {ways * left.asDiagonal() * ways.transpose(), 2 * once.right - twice.right};
 }
 
 Eigen::VectorXd NoisyRegions::bounded(const Partition& partition, const System& system) const
@@ -183,7 +192,7 @@ Eigen::VectorXd NoisyRegions::bounded(const Partition& partition, const System& 
 
 Eigen::VectorXd NoisyRegions::solve(const Partition& partition, const Part& part) const
 {
-    return partition.expand(bounded(partition, suited(partition, part)));
+    return partition.expand(bounded(partition, corrected(partition, part)));
 }
 
 // By the logarithms of what is stiff, weighed by how much the motion says about them.
@@ -212,8 +221,7 @@ std::vector<int> NoisyRegions::first_clusters(Element element, const Eigen::Vect
         for (std::size_t e = 0; e < count; ++e) {
             const double log = std::log(std::max(of_kind[e], 1e-6 * usual) / usual);
             points(index_of(e), index_of(i)) = scale * std::clamp(log, -kFarthest, kFarthest);
-            weights[index_of(e)] =
-                std::min(weights[index_of(e)], known[e] / usually_known + 1e-9);
+            weights[index_of(e)] = std::min(weights[index_of(e)], known[e] / usually_known + 1e-9);
         }
     }
     const bool triangles = element == Element::triangle;
@@ -256,8 +264,7 @@ std::vector<Regions> NoisyRegions::joined(Element element, const Partition& fine
     return of_count;
 }
 
-NoisyRegions::Clusters NoisyRegions::clusters(const Part& part,
-                                              const Eigen::VectorXd& values) const
+NoisyRegions::Clusters NoisyRegions::clusters(const Part& part, const Eigen::VectorXd& values) const
 {
     Regions first = one_region(cloth_);
     for (const Element element : {Element::triangle, Element::hinge}) {
@@ -265,7 +272,7 @@ NoisyRegions::Clusters NoisyRegions::clusters(const Part& part,
         first.of[std::size_t(element)] = first_clusters(element, values);
     }
     const Partition finest(balance_.unknowns(), cloth_, first);
-    const System all = system(finest, part);
+    const System all = corrected(finest, part);
     return {joined(Element::triangle, finest, all), joined(Element::hinge, finest, all)};
 }
 
@@ -280,12 +287,11 @@ Partition NoisyRegions::partition(const Clusters& clusters, int triangles, int h
     return {balance_.unknowns(), cloth_, regions};
 }
 
-// Minus the gradient of half the squares, for separate stretches of motion.
+// Minus the gradient of half the squares without those of noise, for separate stretches of motion.
 Eigen::MatrixXd NoisyRegions::scores(const Eigen::VectorXd& values, const Part& part) const
 {
-    const Eigen::MatrixXd once = balance_.scores(part, values, kGroups);
-    if (part.fold) return once;
-    return 2 * once - balance_.scores({true, {}}, values, kGroups);
+    return 2 * balance_.scores(part, values, kGroups) -
+           balance_.scores({true, part.fold}, values, kGroups);
 }
 
 // With the score s of an element and the matrix H of its own unknowns, a change d of its values
@@ -337,7 +343,7 @@ Partition NoisyRegions::refine(const Partition& partition, const Part& part) con
     const double share = part.fold ? 0.5 : 1;  // of the information
     Partition now = partition;
     for (int round = 0; round < kMostRounds; ++round) {
-        const Eigen::VectorXd shared = bounded(now, suited(now, part));
+        const Eigen::VectorXd shared = bounded(now, corrected(now, part));
         const Eigen::MatrixXd of_stretches = scores(now.expand(shared), part);
         // Windows overlap and noise is not white in displacements: so much more than the
         // information do scores scatter.
@@ -352,20 +358,19 @@ Partition NoisyRegions::refine(const Partition& partition, const Part& part) con
         for (const Element element : {Element::triangle, Element::hinge}) {
             if (now.count(element) < 2) continue;
             const auto& beside = beside_[std::size_t(element)];
-            const Moves found =
-                moves(element, now, shared, of_stretches.rowwise().sum(), unit);
+            const Moves found = moves(element, now, shared, of_stretches.rowwise().sum(), unit);
             for (std::size_t e = 0; e < found.gain.size(); ++e) {
                 // Of neighbours that would both move, one does: the other may not need to then.
                 const auto less = [&](std::size_t n) {
-                    return found.gain[n] < found.gain[e] || (found.gain[n] == found.gain[e] && n > e);
+                    return found.gain[n] < found.gain[e] ||
+                           (found.gain[n] == found.gain[e] && n > e);
                 };
-                const bool goes = found.gain[e] > 0 &&
-                                  std::all_of(beside[e].begin(), beside[e].end(), less);
+                const bool goes =
+                    found.gain[e] > 0 && std::all_of(beside[e].begin(), beside[e].end(), less);
                 if (goes) regions.of[std::size_t(element)][e] = found.wanted[e];
                 moved += goes;
             }
         }
-        if (getenv("DBG")) fprintf(stderr, "  refine %d %d round %d moved %d unit %.3g\n", now.count(Element::triangle), now.count(Element::hinge), round, moved, unit);
         if (moved == 0) break;
         now = Partition(balance_.unknowns(), cloth_, regions);
     }
@@ -376,7 +381,7 @@ Partition NoisyRegions::refine(const Partition& partition, const Part& part) con
 // how large they are.
 NoisyRegions::Answer NoisyRegions::answer(const Partition& partition) const
 {
-    const System all = suited(partition, {});
+    const System all = corrected(partition, {});
     Answer found;
     found.values = partition.expand(bounded(partition, all));
     const auto ldlt = all.matrix.ldlt();

@@ -26,7 +26,7 @@ class Partition {
     Regions regions_;
     std::array<int, kElements.size()> counts_{};
     std::vector<std::size_t> shared_;
-    std::vector<std::size_t> kind_;    // learned parameter, by shared unknown
+    std::vector<std::size_t> kind_;  // learned parameter, by shared unknown
 };
 
 // Finds regions of one fabric in a balance with an unknown for every element. A cluster of values
@@ -47,7 +47,7 @@ class NoisyRegions {
     Partition partition(const Clusters& clusters, int triangles, int hinges) const;
 
     // The best values that are shared, of all unknowns. What noise takes is put back by adding as
-    // much once more, unless only a half is solved for.
+    // much once more.
     Eigen::VectorXd solve(const Partition& partition, const Part& part) const;
     // Moves elements to regions that explain more of the part, with a pull to those beside.
     Partition refine(const Partition& partition, const Part& part) const;
@@ -67,7 +67,7 @@ class NoisyRegions {
         std::vector<int> wanted;   // region
     };
     System system(const Partition& partition, const Part& part) const;
-    System suited(const Partition& partition, const Part& part) const;
+    System corrected(const Partition& partition, const Part& part) const;
     Eigen::VectorXd bounded(const Partition& partition, const System& system) const;
     std::vector<int> first_clusters(Element element, const Eigen::VectorXd& values) const;
     std::vector<Regions> joined(Element element, const Partition& finest, const System& all) const;

@@ -66,8 +66,8 @@ std::string regions_text(const RegionChoice& choice)
 {
     const bool shared = choice.triangles > 0;
     const std::string lead =
-        shared ? fmt::format("regions: {} of triangles and {} of hinges were found", choice.triangles,
-                             choice.hinges)
+        shared ? fmt::format("regions: {} of triangles and {} of hinges were found",
+                             choice.triangles, choice.hinges)
                : std::string("no regions: every element has its own parameters");
     return fmt::format(
         "{}; found in one half of the motion, {} leave {:.3g} % of the displacements of the other "
