@@ -20,7 +20,7 @@ constexpr int kFirstTriangles = 8, kFirstHinges = 4;
 constexpr int kGroups = 32;
 // What a neighbour in another region costs, as a log-likelihood. With 1, lone elements that hardly
 // move stand out here and there.
-constexpr double kBesideAnother = 2;
+constexpr double kBesideAnother = 4;
 
 // Numbers the labels that occur from zero on.
 int renumber(std::vector<int>& labels)

@@ -70,8 +70,8 @@ std::string regions_text(const RegionChoice& choice)
                              choice.triangles, choice.hinges)
                : std::string("no regions: every element has its own parameters");
     return fmt::format(
-        "{}; found in one half of the motion, {} leave {:.3g} % of the displacements of the other "
-        "half, and values for every element {:.3g} %\n",
+        "{}; found in one half of the motion, {} leave {:.2g} % of the displacements of the other "
+        "half beyond noise, and values for every element {:.2g} %\n",
         lead, shared ? "regions" : "the best regions", 100 * choice.left_by_regions,
         100 * choice.left_by_elements);
 }
