@@ -333,9 +333,11 @@ std::string flag_of(const std::string& field)
 {
     // Members whose flags have shorter names.
     static const std::vector<std::pair<std::string, std::string>> kNames{
-        {"longest_step", "dt"}, {"frame_rate", "fps"},       {"rate", "fps"},
-        {"format", "to"},       {"csv_layout", "layout"},    {"long_rows", "layout"},
-        {"dropped", "drop"},    {"region_count", "regions"}, {"region_map", "regions"}};
+        {"longest_step", "dt"},    {"frame_rate", "fps"},
+        {"rate", "fps"},           {"format", "to"},
+        {"csv_layout", "layout"},  {"long_rows", "layout"},
+        {"dropped", "drop"},       {"region_count", "regions"},
+        {"region_map", "regions"}, {"single_elements", "regions"}};
     std::string name = field;
     for (const auto& [member, flag] : kNames) {
         if (field == member) name = flag;

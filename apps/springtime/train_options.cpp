@@ -83,9 +83,10 @@ void add_element_flags(const Flags& verb, TrainFlags& flags)
     const Flag regions =
         rare.add("--regions", flags.regions,
                  "Elements of a region share their parameters: K clusters that are found, or a "
-                 "region for each value of a map")
-            .shows("")
-            .type("K|MAP.png|MAP.csv");
+                 "region for each value of a map; none: every element has its own; auto: likewise, "
+                 "but where positions are noisy the motion chooses")
+            .shows("auto")
+            .type("auto|none|K|MAP.png|MAP.csv");
     rare.add_switch("--homogeneous", flags.homogeneous, "One region: the same fabric everywhere")
         .excludes(regions);
 }
@@ -121,7 +122,9 @@ void set_elements(LearnOptions& options, const TrainFlags& flags)
     int count = 0;
     if (parse_int(flags.regions, count)) {
         options.region_count = count;
-    } else if (!flags.regions.empty()) {
+    } else if (flags.regions == "none") {
+        options.single_elements = true;
+    } else if (!flags.regions.empty() && flags.regions != "auto") {
         options.region_map = read_value_map(flags.regions);
     }
 }

@@ -50,12 +50,28 @@ struct Regions {
     std::array<std::vector<int>, kElements.size()> of{};  // by Element; empty: each its own
 };
 
+// How many regions of triangles are looked for where positions are noisy. The two halves of the
+// motion choose the number, and whether every element is better left for itself, unless `least` and
+// `most` are the same.
+struct RegionSearch {
+    int least = 1, most = 5;
+};
+
+// What one half of the motion says of the other about regions.
+struct RegionChoice {
+    int triangles = 0, hinges = 0;  // clusters; 0: every element is better left for itself
+    // Share of the displacements of one half that the other leaves.
+    double left_by_regions = 0, left_by_elements = 0;
+};
+
 struct IdentifyOptions {
     GridOptions grid;
     SpringLaw law;
     // What is identified instead of springs of that grid and law; its parameters do not matter.
     std::optional<Cloth> cloth{};
     std::optional<Regions> regions{};
+    // Where no regions are given and displacements are weighed. Absent: every element for itself.
+    std::optional<RegionSearch> search = RegionSearch{};
     BalanceForm form = BalanceForm::automatic;
     Instruments instruments = Instruments::automatic;
     std::optional<double> window;    // half width of the test functions [s]; absent: by validation
@@ -85,6 +101,7 @@ struct Identification {
     bool displacements = false;
     std::optional<double> window;  // [s]; the force form has none
     PriorWeights prior;
+    std::optional<RegionChoice> regions;  // if they were looked for
     NoiseEstimate noise;
     // Springs, or triangles of a cloth without springs, that the motion says nothing about: they
     // have the prior.

@@ -114,9 +114,12 @@ struct LearnOptions {
     TriangleDamping damping_kind = TriangleDamping::deformation;  // of triangles
     bool orthotropic = false;  // triangles have a stiffness of their own along warp and weft
     // Triangles and hinges of a region share their parameters. One region makes the cloth
-    // homogeneous. Absent: each has its own.
-    std::optional<int> region_count{};        // found by clustering
-    std::optional<ValueMap> region_map{};     // a region for each value
+    // homogeneous. Absent: each has its own, but see below.
+    std::optional<int> region_count{};     // found by clustering
+    std::optional<ValueMap> region_map{};  // a region for each value
+    // Where positions are noisy, regions are found by the motion itself, if it has any; not so if
+    // every element is to be left for itself.
+    bool single_elements = false;
     std::optional<bool> globals{};            // fit them first; absent: for captured motion
     std::vector<GlobalKind> fixed_globals{};  // these stay as the motion states them
     // The linear method (see IdentifyOptions).

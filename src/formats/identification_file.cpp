@@ -35,6 +35,12 @@ std::string identification_to_json(const Identification& found)
                {"unseen", found.unseen},
                {"held", found.held_count},
                {"seconds", found.seconds}};
+    if (const std::optional<RegionChoice>& regions = found.regions) {
+        value["regions"] = {{"triangles", regions->triangles},
+                            {"hinges", regions->hinges},
+                            {"left_by_regions", regions->left_by_regions},
+                            {"left_by_elements", regions->left_by_elements}};
+    }
     value["window"] = found.window ? json(*found.window) : json();
     if (weak) {
         value["noise"] = {{"level", found.noise.level},
@@ -67,6 +73,12 @@ Identification identification_from_json(std::string_view text, std::string_view 
         found.prior = {prior.at("stiffness").get<double>(), prior.at("damping").get<double>(),
                        prior.at("bending").get<double>(),
                        prior.at("bending_damping").get<double>()};
+        if (value.contains("regions")) {
+            const json& regions = value.at("regions");
+            found.regions = {regions.at("triangles").get<int>(), regions.at("hinges").get<int>(),
+                             regions.at("left_by_regions").get<double>(),
+                             regions.at("left_by_elements").get<double>()};
+        }
         found.equation_count = value.at("equations").get<long>();
         found.equation_error = value.at("equation_error").get<double>();
         found.unexplained = value.at("unexplained").get<double>();

@@ -118,6 +118,27 @@ void FactorPattern::solve(const Values& values, Eigen::VectorXf& x) const
     for (int i = 0; i < size; ++i) x[i] = ordered[order_[i]];
 }
 
+void FactorPattern::solve(const Values& values, Columns& x) const
+{
+    const auto size = static_cast<int>(column_ends_.size());
+    Columns ordered(x.rows(), x.cols());
+    for (int i = 0; i < size; ++i) ordered.row(order_[i]) = x.row(i);
+    for (int j = 0, entry = 0; j < size; ++j) {
+        ordered.row(j) /= values[entry++];
+        for (; entry < column_ends_[j]; ++entry) {
+            ordered.row(rows_[entry]) -= values[entry] * ordered.row(j);
+        }
+    }
+    for (int j = size - 1; j >= 0; --j) {
+        const int first = j == 0 ? 0 : column_ends_[j - 1];
+        for (int entry = first + 1; entry < column_ends_[j]; ++entry) {
+            ordered.row(j) -= values[entry] * ordered.row(rows_[entry]);
+        }
+        ordered.row(j) /= values[first];
+    }
+    for (int i = 0; i < size; ++i) x.row(i) = ordered.row(order_[i]);
+}
+
 DisplacementBalance::DisplacementBalance(const BalanceReader& reader,
                                          const std::optional<Regions>& regions,
                                          const Scheme& scheme, std::size_t most_bytes, Work& work)
@@ -410,22 +431,90 @@ Eigen::VectorXd DisplacementBalance::right(const Part& part) const
     });
 }
 
-// For z of random signs, the mean of (A^T W z)^2 is the diagonal of A^T W W A.
-Eigen::VectorXd DisplacementBalance::diagonal() const
+Eigen::MatrixXd DisplacementBalance::shared_system(const Part& part,
+                                                   const std::vector<std::size_t>& shared,
+                                                   std::size_t size) const
+{
+    const Eigen::Index count = index_of(size);
+    const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(count, count + 1);
+    return sum_over(part, zero, [&](std::size_t, const Place& place, Eigen::MatrixXd& sum) {
+        const Look& seen = look(part, place);
+        FactorPattern::Columns columns =
+            FactorPattern::Columns::Zero(seen.needed.size(), count + 1);
+        columns.col(count) = seen.needed;
+        for (const Member& member : members_) {
+            const float* unit = seen.unit.data() + member.first;
+            const int numbers = 3 * member.vectors;
+            for (const std::size_t unknown : member.unknowns) {
+                const Eigen::Index column = index_of(shared[unknown]);
+                for (const ParticleShare& share : member.shares) {
+                    if (!place.free[share.particle]) continue;
+                    for (int i = 0; i < numbers; ++i) {
+                        columns(3 * share.particle + i % 3, column) +=
+                            float(share.weight[i / 3]) * unit[i];
+                    }
+                }
+                unit += numbers;
+            }
+        }
+        pattern_->solve(place.factor, columns);
+        sum += (columns.leftCols(count).transpose() * columns).cast<double>();
+        work_.add(0.5 * double(count) * work_per_place());
+    });
+}
+
+// For z of random signs at every place, A^T W z has the products A^T W W A on the mean.
+template <class Sum, class Add>
+Sum DisplacementBalance::probed(const Sum& zero, const Add& add) const
 {
     constexpr int kProbes = 4;  // at every place
-    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size()));
-    return sum_over({}, zero, [&](std::size_t index, const Place& place, Eigen::VectorXd& sum) {
+    return sum_over({}, zero, [&](std::size_t index, const Place& place, Sum& sum) {
         Random random = Random::stream(1, index);
         Eigen::VectorXf probe(place.observed.needed.size());
         for (int i = 0; i < kProbes; ++i) {
             for (float& value : probe) value = random.uniform() < 0.5 ? -1.0f : 1.0f;
             pattern_->solve(place.factor, probe);
-            Eigen::VectorXd pulled = zero;
+            Eigen::VectorXd pulled =
+                Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size()));
             pull_back(place.observed, place.free, probe, pulled);
-            sum += pulled.cwiseAbs2() / kProbes;
+            add(std::sqrt(1.0 / kProbes) * pulled, sum);
         }
     });
+}
+
+Eigen::VectorXd DisplacementBalance::diagonal() const
+{
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(unknowns_.size()));
+    return probed(zero, [](const Eigen::VectorXd& pulled, Eigen::VectorXd& sum) {
+        sum += pulled.cwiseAbs2();
+    });
+}
+
+DisplacementBalance::Blocks DisplacementBalance::blocks() const
+{
+    Blocks result;
+    result.first.resize(unknowns_.size());
+    std::size_t most = 0;
+    for (const Member& member : members_) {
+        for (const std::size_t unknown : member.unknowns) {
+            result.first[unknown] = member.unknowns.front();
+        }
+        most = std::max(most, member.unknowns.size());
+    }
+    const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(unknowns_.size()),
+                                                       static_cast<Eigen::Index>(most));
+    result.values = probed(zero, [&](const Eigen::VectorXd& pulled, Eigen::MatrixXd& sum) {
+        for (const Member& member : members_) {
+            for (const std::size_t i : member.unknowns) {
+                for (const std::size_t j : member.unknowns) {
+                    const auto column = static_cast<Eigen::Index>(j - result.first[i]);
+                    sum(static_cast<Eigen::Index>(i), column) +=
+                        pulled[static_cast<Eigen::Index>(i)] * pulled[static_cast<Eigen::Index>(j)];
+                }
+            }
+        }
+    });
+    return result;
 }
 
 DisplacementBalance::Squares DisplacementBalance::squares(const Part& part,
@@ -444,16 +533,31 @@ DisplacementBalance::Squares DisplacementBalance::squares(const Part& part,
     return {sums[0], sums[1]};
 }
 
-Eigen::MatrixXd DisplacementBalance::scores(const Eigen::VectorXd& parameters, int groups) const
+Eigen::VectorXd DisplacementBalance::squares_by_stretch(const Part& part,
+                                                        const Eigen::VectorXd& parameters,
+                                                        int groups) const
+{
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(groups);
+    return sum_over(part, zero, [&](std::size_t, const Place& place, Eigen::VectorXd& sum) {
+        Eigen::VectorXf left;
+        exert(look(part, place), place.free, parameters, left);
+        left -= look(part, place).needed;
+        pattern_->solve(place.factor, left);
+        sum[static_cast<Eigen::Index>(place.stretch % std::size_t(groups))] += left.squaredNorm();
+    });
+}
+
+Eigen::MatrixXd DisplacementBalance::scores(const Part& part, const Eigen::VectorXd& parameters,
+                                            int groups) const
 {
     const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(parameters.size(), groups);
-    return sum_over({}, zero, [&](std::size_t, const Place& place, Eigen::MatrixXd& sum) {
+    return sum_over(part, zero, [&](std::size_t, const Place& place, Eigen::MatrixXd& sum) {
         Eigen::VectorXf left;
-        exert(place.observed, place.free, parameters, left);
-        left = place.observed.needed - left;
+        exert(look(part, place), place.free, parameters, left);
+        left = look(part, place).needed - left;
         for (int i = 0; i < 2; ++i) pattern_->solve(place.factor, left);
         Eigen::VectorXd score = Eigen::VectorXd::Zero(parameters.size());
-        pull_back(place.observed, place.free, left, score);
+        pull_back(look(part, place), place.free, left, score);
         sum.col(static_cast<Eigen::Index>(place.stretch % std::size_t(groups))) += score;
     });
 }

@@ -12,6 +12,11 @@
 
 namespace springtime {
 
+inline Eigen::Index index_of(std::size_t unknown)
+{
+    return static_cast<Eigen::Index>(unknown);
+}
+
 // The factors of many sparse symmetric matrices of one pattern, which is stored once.
 class FactorPattern {
   public:
@@ -23,6 +28,9 @@ class FactorPattern {
     // With a solver that has analysed the pattern. Each thread has its own.
     static Values factor(Solver& solver, const Eigen::SparseMatrix<float>& matrix);
     void solve(const Values& values, Eigen::VectorXf& x) const;
+    // Of many right-hand sides at once, which reads the values once.
+    using Columns = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    void solve(const Values& values, Columns& x) const;
 
   private:
     Eigen::VectorXi order_;
@@ -52,15 +60,32 @@ class DisplacementBalance {
     };
     Eigen::VectorXd multiply(const Part& part, const Eigen::VectorXd& x) const;  // H x
     Eigen::VectorXd right(const Part& part) const;
+    // Where unknown i is the shared unknown `shared[i]`, of `size`: H, and beside it the right.
+    Eigen::MatrixXd shared_system(const Part& part, const std::vector<std::size_t>& shared,
+                                  std::size_t size) const;
     Eigen::VectorXd diagonal() const;  // of H, estimated by random vectors
+    // The parts of H that belong to one element, likewise. Elements must have unknowns of their
+    // own.
+    struct Blocks {
+        std::vector<std::size_t> first;  // of the unknowns of its element, by unknown
+        Eigen::MatrixXd values;          // [unknown][place of the other in the element]
+        double at(std::size_t i, std::size_t j) const
+        {
+            return values(index_of(i), index_of(j - first[i]));
+        }
+    };
+    Blocks blocks() const;
     struct Squares {
         double displacements = 0;  // weighted [m^2]
         double forces = 0;         // [N^2]
     };
     // Of the residuals, or of what elements must exert if no parameters are given.
     Squares squares(const Part& part, const Eigen::VectorXd* parameters = nullptr) const;
-    // Minus the gradient of half the squares, for separate stretches of motion.
-    Eigen::MatrixXd scores(const Eigen::VectorXd& parameters, int groups) const;
+    // Of the displacements, for separate stretches of motion.
+    Eigen::VectorXd squares_by_stretch(const Part& part, const Eigen::VectorXd& parameters,
+                                       int groups) const;
+    // Minus the gradient of half the squares, likewise.
+    Eigen::MatrixXd scores(const Part& part, const Eigen::VectorXd& parameters, int groups) const;
 
     const Unknowns& unknowns() const { return unknowns_; }
     std::size_t place_count() const { return places_.size(); }
@@ -108,6 +133,10 @@ class DisplacementBalance {
                Eigen::VectorXf& forces) const;
     void pull_back(const Look& look, const std::vector<char>& free, const Eigen::VectorXf& forces,
                    Eigen::VectorXd& sums) const;
+    // For z of random signs at every place, `add` adds what A^T W z says: its products have the
+    // mean A^T W W A.
+    template <class Sum, class Add>
+    Sum probed(const Sum& zero, const Add& add) const;
     // Sums what `add` adds for every place of the part, in an order that does not depend on the
     // number of threads.
     template <class Sum, class Add>

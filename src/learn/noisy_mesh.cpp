@@ -8,6 +8,7 @@
 #include "learn/displacement_balance.h"
 #include "learn/element_neighbours.h"
 #include "learn/mesh_surrogate.h"
+#include "learn/noisy_regions.h"
 #include "learn/prior_solver.h"
 
 namespace springtime {
@@ -33,11 +34,6 @@ constexpr int kRounds = 3;           // of weighing by what was found
 // What an identification usually needs, in products with the matrix; seen, not counted.
 constexpr double kUsualWork = 350, kWorkOfTurn = 35;
 constexpr int kTurns = 5;  // of the homogeneous start
-
-Eigen::Index index_of(std::size_t unknown)
-{
-    return static_cast<Eigen::Index>(unknown);
-}
 
 // Draws neighbours on the mesh towards each other.
 class NeighbourPull {
@@ -137,6 +133,16 @@ void solve_part(const DisplacementBalance& balance, const NeighbourPull& prior, 
     }
 }
 
+// What noise took from values, if as much noise again makes `noisier` of them. No more than twice:
+// where noise rules, what it took cannot be known.
+Eigen::VectorXd put_back(Eigen::VectorXd values, const Eigen::VectorXd& noisier)
+{
+    for (Eigen::Index i = 0; i < values.size(); ++i) {
+        values[i] += std::clamp(values[i] - noisier[i], -0.5 * values[i], values[i]);
+    }
+    return values;
+}
+
 class NoisyMesh {
   public:
     NoisyMesh(const BalanceReader& reader, const IdentifyOptions& options, const Scheme& scheme,
@@ -157,6 +163,7 @@ class NoisyMesh {
     Cloth turn(const Cloth& cloth);
     void choose_prior();
     void refine();
+    void find_regions(const RegionSearch& search);
     Identification result(const Scheme& scheme) const;
 
   private:
@@ -164,6 +171,8 @@ class NoisyMesh {
     Cloth cloth_of(const Eigen::VectorXd& values) const;
     bool hold_negative(Eigen::VectorXd& values);
     PriorWeights weights(double pull) const;
+    RegionChoice choose_regions(const NoisyRegions& finder, const RegionSearch& search) const;
+    Eigen::VectorXd bootstrapped() const;
     StandardErrors errors(double force) const;
 
     const IdentifyOptions& options_;
@@ -173,6 +182,8 @@ class NoisyMesh {
     PriorWeights chosen_;
     Eigen::VectorXd diagonal_, start_, found_;
     std::vector<char> held_;
+    std::optional<RegionChoice> regions_;
+    Eigen::VectorXd variances_;  // of what regions share
 };
 
 PriorWeights NoisyMesh::weights(double pull) const
@@ -292,21 +303,102 @@ void NoisyMesh::refine()
         if (hold_negative(found_)) found_ = solved({}, kMostIterations / 3);
         found_ = found_.cwiseMax(0);
     }
-    const Eigen::VectorXd noisier = solved({true, {}}, kMostIterations);
-    for (Eigen::Index i = 0; i < found_.size(); ++i) {
-        // No more than twice: where noise rules, what it took cannot be known.
-        const double more = std::clamp(found_[i] - noisier[i], -0.5 * found_[i], found_[i]);
-        found_[i] += more;
+    found_ = put_back(found_, solved({true, {}}, kMostIterations));
+}
+
+// Regions are found in one half, from the values that it gives to single elements, and judged by
+// the other half. The fewest that are not clearly worse than the best are taken: one standard
+// error, by separate stretches of motion.
+RegionChoice NoisyMesh::choose_regions(const NoisyRegions& finder, const RegionSearch& search) const
+{
+    constexpr int kIterations = 20, kGroups = 32, kMostHinges = 3;
+    struct Candidate {
+        int triangles, hinges;
+        Eigen::VectorXd left = Eigen::VectorXd::Zero(kGroups);
+    };
+    const auto not_worse = [](const Candidate& a, const Candidate& b) {
+        const Eigen::VectorXd more = a.left - b.left;
+        const auto used = double((b.left.array() != 0).count());
+        const double scatter = more.squaredNorm() - more.sum() * more.sum() / used;
+        return more.sum() <= std::sqrt(std::max(0.0, scatter) * used / std::max(1.0, used - 1));
+    };
+    const std::array<Part, 2> halves{Part{false, 0}, Part{false, 1}};
+    std::array<Eigen::VectorXd, 2> single;
+    std::array<NoisyRegions::Clusters, 2> clusters;
+    Candidate elements{0, 0};
+    // Noise takes more from elements that move little, so values that have lost most suit noisy
+    // motion best. What noise adds is taken off.
+    const auto left_of = [&](const Part& half, const Eigen::VectorXd& values) {
+        return Eigen::VectorXd(2 * balance_.squares_by_stretch(half, values, kGroups) -
+                               balance_.squares_by_stretch({true, half.fold}, values, kGroups));
+    };
+    for (const int half : {0, 1}) {
+        single[half] = put_back(solved(halves[half], kIterations).cwiseMax(0),
+                                solved({true, halves[half].fold}, kIterations));
+        clusters[half] = finder.clusters(halves[half], single[half]);
+        elements.left += left_of(halves[1 - half], single[half]);
     }
+    const auto candidate = [&](int triangles, int hinges, bool refined) {
+        Candidate of{triangles, hinges};
+        for (const int half : {0, 1}) {
+            Partition partition = finder.partition(clusters[half], triangles, hinges);
+            if (refined) partition = finder.refine(partition, halves[half]);
+            of.left += left_of(halves[1 - half], finder.solve(partition, halves[half]));
+        }
+        return of;
+    };
+    const auto simplest = [&](const std::vector<Candidate>& tried) {
+        const auto best = std::min_element(tried.begin(), tried.end(), [](const auto& a, auto& b) {
+            return a.left.sum() < b.left.sum();
+        });
+        return *std::find_if(tried.begin(), tried.end(),
+                             [&](const Candidate& a) { return not_worse(a, *best); });
+    };
+    std::vector<Candidate> tried;
+    for (int h = 1; h <= kMostHinges; ++h) tried.push_back(candidate(search.most, h, false));
+    const int hinges = simplest(tried).hinges;
+    tried.clear();
+    for (int t = search.least; t <= search.most; ++t) {
+        tried.push_back(candidate(t, hinges, t > 1 || hinges > 1));
+        const std::size_t n = tried.size();
+        if (n > 1 && not_worse(tried[n - 2], tried[n - 1])) break;
+    }
+    const Candidate by_region = simplest(tried);
+    // Where a number is asked for, single elements are out of question.
+    const bool asked = search.least == search.most;
+    const bool regions = asked || not_worse(by_region, elements);
+    const double all = balance_.squares({}).displacements;
+    const auto share = [&](const Candidate& of) {
+        return std::sqrt(std::max(0.0, of.left.sum()) / all);
+    };
+    return {regions ? by_region.triangles : 0, regions ? by_region.hinges : 0, share(by_region),
+            share(elements)};
+}
+
+void NoisyMesh::find_regions(const RegionSearch& search)
+{
+    const NoisyRegions finder(balance_, reader_.cloth(), diagonal_);
+    regions_ = choose_regions(finder, search);
+    if (regions_->triangles == 0) return;
+    Partition partition = finder.refine(
+        finder.partition(finder.clusters({}, found_), regions_->triangles, regions_->hinges), {});
+    weigh(cloth_of(finder.solve(partition, {})));
+    const NoisyRegions anew(balance_, reader_.cloth(), diagonal_);
+    partition = anew.refine(partition, {});
+    const NoisyRegions::Answer answer = anew.answer(partition);
+    found_ = answer.values;
+    variances_ = answer.variances;
+    regions_->triangles = partition.count(Element::triangle);
+    regions_->hinges = partition.count(Element::hinge);
 }
 
 // How far the answer scatters: solutions for random signs of the scores of separate stretches (a
-// wild bootstrap by clusters), averaged over neighbours, as if no value were held at zero. What was
-// added for the bias doubles the variance.
-StandardErrors NoisyMesh::errors(double force) const
+// wild bootstrap by clusters), as if no value were held at zero. What was added for the bias
+// doubles the variance.
+Eigen::VectorXd NoisyMesh::bootstrapped() const
 {
     constexpr int kGroups = 32, kDraws = 6, kIterations = 15;
-    const Eigen::MatrixXd scores = balance_.scores(found_, kGroups);
+    const Eigen::MatrixXd scores = balance_.scores({}, found_, kGroups);
     const Eigen::VectorXd mean = scores.rowwise().mean();
     Eigen::VectorXd variance = Eigen::VectorXd::Zero(found_.size());
     for (int draw = 0; draw < kDraws; ++draw) {
@@ -319,6 +411,14 @@ StandardErrors NoisyMesh::errors(double force) const
         solve_part(balance_, *prior_, {}, diagonal_, right, {}, kIterations, change);
         variance += 2 * change.cwiseAbs2() / kDraws;
     }
+    return variance;
+}
+
+// Those of single elements are averaged over neighbours.
+StandardErrors NoisyMesh::errors(double force) const
+{
+    const bool shared = variances_.size() > 0;
+    const Eigen::VectorXd variance = shared ? variances_ : bootstrapped();
     const Unknowns& unknowns = balance_.unknowns();
     StandardErrors errors;
     errors.force = force;
@@ -329,10 +429,10 @@ StandardErrors NoisyMesh::errors(double force) const
             values[e] = variance[index_of(unknowns.number(k, e))];
         }
         const Element element = unknowns.parameters()[k].kind->element;
-        smooth(values, neighbours_of(reader_.cloth(), element));
+        if (!shared) smooth(values, neighbours_of(reader_.cloth(), element));
         for (std::size_t e = 0; e < values.size(); ++e) {
             values[e] = unknowns.scale(k, e) * std::sqrt(values[e]);
-            if (!prior_->sees(unknowns.number(k, e))) {
+            if (!shared && !prior_->sees(unknowns.number(k, e))) {
                 values[e] = std::numeric_limits<double>::infinity();
             }
         }
@@ -348,6 +448,7 @@ Identification NoisyMesh::result(const Scheme& scheme) const
     result.displacements = true;
     result.window = scheme.half_width * reader_.interval();
     result.prior = chosen_;
+    result.regions = regions_;
     result.cloth = cloth_of(found_);
     result.equation_count = balance_.equation_count();
     const auto left = balance_.squares({}, &found_), all = balance_.squares({});
@@ -369,6 +470,7 @@ Identification NoisyMesh::result(const Scheme& scheme) const
     for (std::size_t e = 0; e < element_count(reader_.cloth(), Element::triangle); ++e) {
         bool any = false;
         for (std::size_t k = 0; k < unknowns.parameters().size(); ++k) {
+            if (variances_.size() > 0) any = true;  // a region is seen
             const bool triangle = unknowns.parameters()[k].kind->element == Element::triangle;
             any = any || (triangle && prior_->sees(unknowns.number(k, e)));
         }
@@ -436,6 +538,7 @@ std::optional<Identification> identify_noisy_mesh(const BalanceReader& reader,
     mesh.weigh(*start);
     mesh.choose_prior();
     mesh.refine();
+    if (options.search && !options.regions) mesh.find_regions(*options.search);
     Identification found = mesh.result(*scheme);
     found.noise = noise;
     return found;

@@ -123,7 +123,8 @@ void check_elements(const LearnOptions& options)
         {"cut", options.cut.has_value()},
         {"orthotropic", options.orthotropic},
         {"region_count", options.region_count.has_value()},
-        {"region_map", options.region_map.has_value()}};
+        {"region_map", options.region_map.has_value()},
+        {"single_elements", options.single_elements}};
     for (const auto& [field, given] : of_triangles) {
         if (!given || triangles) continue;
         throw Error(Field{field},
@@ -142,6 +143,10 @@ void check_elements(const LearnOptions& options)
     }
     if (options.mesh && options.grid) {
         throw Error(Field{"mesh"}, "learn: a mesh and a grid of particles; give one of the two");
+    }
+    if (options.single_elements && (options.region_count || options.region_map)) {
+        throw Error(Field{"single_elements"},
+                    "learn: regions, and every element for itself; give one of the two");
     }
     if (options.region_count && options.region_map) {
         throw Error(Field{"region_count"},
@@ -272,6 +277,8 @@ IdentifyOptions identify_options(const LearnOptions& options, const TrainOptions
     solve.grid = train.grid;
     solve.cloth = train.cloth;
     solve.regions = train.regions;
+    if (options.region_count) solve.search = {*options.region_count, *options.region_count};
+    if (options.single_elements) solve.search.reset();
     solve.law = options.law.value_or(SpringLaw{});
     solve.form = options.form;
     solve.instruments = options.instruments;

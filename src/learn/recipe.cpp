@@ -26,13 +26,13 @@ const TrainingSet& Recipe::training_set()
 
 void Recipe::solve()
 {
+    const bool by_region = options_.region_count.value_or(1) > 1;
     if (!state_.linear) {
         state_.linear = identify(motion_, identify_options(options_, train_), progress_);
-        if (options_.region_count.value_or(1) > 1) solve_by_region();
+        if (by_region && !state_.linear->regions) solve_by_region();
         store_.keep_linear(*state_.linear);
-    } else if (options_.region_count.value_or(1) > 1) {
-        train_.regions = regions_of_values(state_.linear->cloth);
     }
+    if (by_region) train_.regions = regions_of_values(state_.linear->cloth);
     learned_.linear_rmse = training_set().validation_error(state_.linear->cloth).mean;
     learned_.linear = state_.linear;
     learned_.training_seconds += state_.linear->seconds;
@@ -46,9 +46,9 @@ void Recipe::solve()
 // Clusters of what every element was found to have; each is then solved for as one.
 void Recipe::solve_by_region()
 {
-    train_.regions = clustered_regions(state_.linear->cloth, *options_.region_count);
-    set_.reset();
-    state_.linear = identify(motion_, identify_options(options_, train_), progress_);
+    TrainOptions together = train_;
+    together.regions = clustered_regions(state_.linear->cloth, *options_.region_count);
+    state_.linear = identify(motion_, identify_options(options_, together), progress_);
 }
 
 bool Recipe::asks_for_solving() const

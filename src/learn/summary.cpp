@@ -61,6 +61,21 @@ std::string noise_text(const Identification& found)
     return text + "; all frames were used together\n";
 }
 
+// Whether elements share their parameters, and why.
+std::string regions_text(const RegionChoice& choice)
+{
+    const bool shared = choice.triangles > 0;
+    const std::string lead =
+        shared ? fmt::format("regions: {} of triangles and {} of hinges were found",
+                             choice.triangles, choice.hinges)
+               : std::string("no regions: every element has its own parameters");
+    return fmt::format(
+        "{}; found in one half of the motion, {} leave {:.2g} % of the displacements of the other "
+        "half beyond noise, and values for every element {:.2g} %\n",
+        lead, shared ? "regions" : "the best regions", 100 * choice.left_by_regions,
+        100 * choice.left_by_elements);
+}
+
 }  // namespace
 
 std::string describe(const Identification& found)
@@ -79,6 +94,7 @@ std::string describe(const Identification& found)
                         : fmt::format("weak form, from positions in windows of ±{:.2f} s",
                                       found.window.value_or(0)));
     if (found.form == BalanceForm::weak) text += noise_text(found) + noise_warning(found);
+    if (found.regions) text += regions_text(*found.regions);
     text += "standard errors (median):";
     const std::vector<Parameter> parameters = learned_parameters(found.cloth);
     for (std::size_t k = 0; k < parameters.size(); ++k) {
@@ -88,9 +104,12 @@ std::string describe(const Identification& found)
                             label_of(found.cloth, parameters[k]),
                             median_error(found, static_cast<int>(k)), kind.unit);
     }
-    text += fmt::format("; the prior has weights {:.0e} and {:.0e}", found.prior.stiffness,
-                        found.prior.damping);
-    if (found.cloth.hinges.hinge_count() > 0) {
+    const bool by_region = found.regions && found.regions->triangles > 0;
+    if (!by_region) {
+        text += fmt::format("; the prior has weights {:.0e} and {:.0e}", found.prior.stiffness,
+                            found.prior.damping);
+    }
+    if (!by_region && found.cloth.hinges.hinge_count() > 0) {
         text += fmt::format(", {:.0e} and {:.0e} for bending", found.prior.bending,
                             found.prior.bending_damping);
     }
