@@ -8,7 +8,7 @@
 #include "springtime/files.h"
 #include "springtime/import.h"
 
-// Files of other programs: import and export.
+// Files of other programs: import, export, and reports for browsers.
 namespace springtime::python {
 
 namespace {
@@ -238,12 +238,50 @@ void add_export(py::module_& module)
                    .c_str());
 }
 
+// ---- Report
+
+const Keywords<ReportOptions>& report_keywords()
+{
+    using O = ReportOptions;
+    static const Keywords<O> keywords("report", {{"motion", member(&O::motion)},
+                                                 {"seen", member(&O::seen)},
+                                                 {"truth", member(&O::truth)},
+                                                 {"rollouts", member(&O::rollouts)},
+                                                 {"player_rollouts", member(&O::player_rollouts)},
+                                                 {"threads", member(&O::threads)}});
+    return keywords;
+}
+
+void write_report(const py::object& runs, const py::object& out, bool overwrite,
+                  const py::object& progress, const py::kwargs& given)
+{
+    ReportOptions options;
+    report_keywords().set(options, given);
+    take(runs, "runs", options.runs);
+    const fs::path path = path_of(out, "out");
+    run_long(progress, [&](const Progress& told) {
+        write_text(path, make_report(options, told), overwrite);
+    });
+}
+
+void add_report(py::module_& module)
+{
+    module.def("report", write_report, py::arg("runs"), py::arg("out"), py::kw_only(),
+               py::arg("overwrite") = false, py::arg("progress") = py::none(),
+               ("Writes one page of HTML: what runs have learned, how well, and how it moves. runs: "
+                "run folders or cloth files; motion: the motion file to compare with; seen: whether "
+                "they may have learned from it; truth: the source cloth." +
+                report_keywords().words())
+                   .c_str());
+}
+
 }  // namespace
 
 void add_files(py::module_& module)
 {
     add_import(module);
     add_export(module);
+    add_report(module);
 }
 
 }  // namespace springtime::python

@@ -1,9 +1,11 @@
 """The module and the command line do the same work: their arrays are the same to the last bit."""
 
+import base64
 import json
 
 import h5py
 import numpy as np
+import pytest
 from conftest import SOURCE, springtime
 
 import springtime_cloth as st
@@ -20,6 +22,16 @@ def stored(path, rollout, name):
 def same_bits(a, b):
     assert a.dtype == b.dtype and a.shape == b.shape
     assert a.tobytes() == b.tobytes()
+
+
+def arrays_of_page(path):
+    """The numbers that a page holds, without the header, where names of files stand."""
+    text = path.read_text(encoding="utf-8")
+    marker = 'id="springtime-data">'
+    begin = text.index(marker) + len(marker)
+    data = base64.b64decode(text[begin:text.index("<", begin)])
+    assert data[:8] == b"SPRTWEB1"
+    return data[12 + int.from_bytes(data[8:12], "little"):]
 
 
 def test_generated_motion(tmp_path):
@@ -110,6 +122,19 @@ def test_exported_files_are_the_same(tmp_path, motion):
     written = st.export(motion, tmp_path / "ours.csv")
     assert written.files == [str(tmp_path / "ours.csv")]
     assert (tmp_path / "ours.csv").read_bytes() == (tmp_path / "cli.csv").read_bytes()
+
+
+def test_reports_are_the_same(tmp_path, cloth, motion):
+    cloth.with_parameters(stiffness=40.0).save(tmp_path / "other.json")
+    motion.save(tmp_path / "motion.h5")
+    springtime("report", "other.json", "--motion", "motion.h5", "--out", "cli.html", folder=tmp_path)
+    ours = tmp_path / "ours.html"
+    st.report(tmp_path / "other.json", ours, motion=tmp_path / "motion.h5")
+    assert arrays_of_page(ours) == arrays_of_page(tmp_path / "cli.html")
+    with pytest.raises((st.Error, st.Failure)):  # nothing is replaced unless told to
+        st.report(tmp_path / "other.json", ours)
+    st.report(tmp_path / "other.json", ours, overwrite=True)  # without the motion
+    assert len(arrays_of_page(ours)) < len(arrays_of_page(tmp_path / "cli.html"))
 
 
 def test_one_version():
