@@ -2,8 +2,10 @@
 
 #include "backends/reference/reference.h"
 #include "backends/simd/simd.h"
+#include "sim/batch_recorder.h"
 #include "sim/clip_gradient.h"
 #include "sim/stepper.h"
+#include "sim/trajectory_gradient.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -79,6 +81,22 @@ std::unique_ptr<ClipGradient> make_clip_gradient(const Cloth&, const SimulationO
 {
     check_device(options.device);
     return nullptr;  // both backends of the CPU have tapes
+}
+
+std::unique_ptr<TrajectoryGradient> make_trajectory_gradient(const Cloth&,
+                                                             const SimulationOptions& options, int,
+                                                             const LandmarkShares&,
+                                                             std::function<void()>)
+{
+    check_device(options.device);
+    return nullptr;
+}
+
+std::unique_ptr<BatchRecorder> make_batch_recorder(const Cloth&, const SimulationOptions& options,
+                                                   std::size_t, std::size_t)
+{
+    check_device(options.device);
+    return nullptr;  // steppers do it
 }
 
 }  // namespace springtime
