@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/frame_loss.h"
@@ -66,6 +67,7 @@ class TrajectoryGradient {
 
     virtual ~TrajectoryGradient() = default;
 
+    virtual std::string name() const = 0;  // of the device, for people
     // Keeps the landmarks of a rollout, frames x landmarks x 3. False where there is no room.
     virtual bool keep(std::size_t rollout, std::span<const float> position) = 0;
     // `substeps` is how many parts each step is cut into; frames are as far apart as before. The
