@@ -60,8 +60,8 @@ class DeviceArray {
     void put(std::size_t first, std::span<const T> values)
     {
         if (values.empty()) return;
-        SPRINGTIME_CUDA(cudaMemcpy(data_ + first, values.data(), values.size_bytes(),
-                                   cudaMemcpyHostToDevice));
+        SPRINGTIME_CUDA(
+            cudaMemcpy(data_ + first, values.data(), values.size_bytes(), cudaMemcpyHostToDevice));
     }
     // Zeros are the bits of the number zero.
     void clear()
@@ -71,8 +71,8 @@ class DeviceArray {
     void fetch(std::size_t first, std::span<T> values) const
     {
         if (values.empty()) return;
-        SPRINGTIME_CUDA(cudaMemcpy(values.data(), data_ + first, values.size_bytes(),
-                                   cudaMemcpyDeviceToHost));
+        SPRINGTIME_CUDA(
+            cudaMemcpy(values.data(), data_ + first, values.size_bytes(), cudaMemcpyDeviceToHost));
     }
     std::vector<T> fetched() const
     {
