@@ -7,9 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "springtime/error.h"
+
 namespace springtime::cuda {
 
-// Throws Failure that names the call and its place unless it succeeded.
+// The memory of the device is full: with less work at once it may succeed.
+class OutOfMemory : public Failure {
+    using Failure::Failure;
+};
+
+// Throws Failure that names the call and its place unless it succeeded, OutOfMemory if that is why.
 void check(cudaError_t result, const char* call, const char* file, int line);
 #define SPRINGTIME_CUDA(call) ::springtime::cuda::check((call), #call, __FILE__, __LINE__)
 
