@@ -55,8 +55,11 @@ TEST(ClipGradient, OfABackendTakesThePlaceOfTapes)
     const LossWeights weights{.force = 1, .impulse = 10, .position = 3};
     for (const Substeps& substeps : {Substeps{1}, Substeps{2}, Substeps{}}) {
         BatchGradient tapes(set.surrogate, set.step, stride, 1, substeps);
-        BatchGradient device(set.surrogate, set.step, stride, 1, substeps);
-        device.use(std::make_unique<TapeBackend>(set.surrogate, set.step, stride));
+        GradientBackends backends;
+        backends.clips = [](const Cloth& cloth, const SimulationOptions& step, int of_frame) {
+            return std::make_unique<TapeBackend>(cloth, step, of_frame);
+        };
+        BatchGradient device(set.surrogate, set.step, stride, 1, substeps, false, {}, backends);
         const auto expected = tapes.run(clips, parameters, weights, true);
         const auto found = device.run(clips, parameters, weights, true);
         EXPECT_EQ(found.loss.force, expected.loss.force);
