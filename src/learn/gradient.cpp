@@ -133,7 +133,7 @@ BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& cli
     }
     ClipGradient::Result found =
         clip_backend_->run(views, parameters, {weights.force, weights.impulse, weights.position},
-                      substeps, with_gradient);
+                           substeps, with_gradient);
     const ClipTerms& terms = found.loss;
     Result result{{terms.force, terms.impulse, terms.position, 0,
                    weights.force * terms.force + weights.impulse * terms.impulse +
@@ -182,8 +182,7 @@ TrajectoryGradient* BatchGradient::trajectory_backend(const LandmarkMap& map)
         shares.particle.push_back(weights.particle);
         shares.weight.push_back(weights.weight);
     }
-    trajectory_backend_ =
-        backends_.trajectories(surrogate_, options_, stride_, shares, heartbeat_);
+    trajectory_backend_ = backends_.trajectories(surrogate_, options_, stride_, shares, heartbeat_);
     return trajectory_backend_.get();
 }
 

@@ -26,9 +26,9 @@ inline constexpr double kShortestStep = 1e-5;
 struct GradientBackends {
     std::function<std::unique_ptr<ClipGradient>(const Cloth&, const SimulationOptions&, int stride)>
         clips = make_clip_gradient;
-    std::function<std::unique_ptr<TrajectoryGradient>(
-        const Cloth&, const SimulationOptions&, int stride, const LandmarkShares&,
-        std::function<void()> heartbeat)>
+    std::function<std::unique_ptr<TrajectoryGradient>(const Cloth&, const SimulationOptions&,
+                                                      int stride, const LandmarkShares&,
+                                                      std::function<void()> heartbeat)>
         trajectories = make_trajectory_gradient;
 };
 
@@ -37,7 +37,7 @@ struct GradientBackends {
 // order, so the result does not depend on the number of threads.
 class BatchGradient {
   public:
-    // As TapeOptions has them: `zeros_stay` and `heartbeat`. 
+    // As TapeOptions has them: `zeros_stay` and `heartbeat`.
     BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride, int threads,
                   const Substeps& substeps = {1}, bool zeros_stay = false,
                   std::function<void()> heartbeat = {}, const GradientBackends& backends = {});
@@ -92,8 +92,8 @@ class BatchGradient {
     template <class Real>
     void follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                        const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
-                       const ParameterValues& parameters, const FrameLoss& loss,
-                       bool with_gradient, std::vector<Followed>& results);
+                       const ParameterValues& parameters, const FrameLoss& loss, bool with_gradient,
+                       std::vector<Followed>& results);
     Result run_backend(const std::vector<Rollout>& clips, const ParameterValues& parameters,
                        const LossWeights& weights, int substeps, bool with_gradient);
     void make_tapes(int substeps);

@@ -77,8 +77,8 @@ template <class Real>
 class FollowRun {
   public:
     FollowRun(Tape<Real>& tape, const LandmarkMap& map,
-              std::span<const Trajectory* const> trajectories, const FrameLoss& loss,
-              int stride, double speed_limit)
+              std::span<const Trajectory* const> trajectories, const FrameLoss& loss, int stride,
+              double speed_limit)
         : tape_(tape),
           map_(map),
           trajectories_(trajectories),
@@ -218,12 +218,10 @@ std::vector<TrajectoryResult> follow(Tape<Real>& tape, const LandmarkMap& map,
 }
 
 template std::vector<TrajectoryResult> follow(Tape<float>&, const LandmarkMap&,
-                                              std::span<const Trajectory* const>,
-                                              const FrameLoss&, int, double,
-                                              std::span<ParameterValues* const>);
+                                              std::span<const Trajectory* const>, const FrameLoss&,
+                                              int, double, std::span<ParameterValues* const>);
 template std::vector<TrajectoryResult> follow(Tape<double>&, const LandmarkMap&,
-                                              std::span<const Trajectory* const>,
-                                              const FrameLoss&, int, double,
-                                              std::span<ParameterValues* const>);
+                                              std::span<const Trajectory* const>, const FrameLoss&,
+                                              int, double, std::span<ParameterValues* const>);
 
 }  // namespace springtime

@@ -14,11 +14,11 @@ namespace springtime {
 
 // What a cloth has to follow: where it starts, what holds it, and the landmarks frame by frame.
 struct Trajectory {
-    State start;                     // of the particles; its time is zero
-    Handles handles;                 // of the particles
-    std::size_t frame_count = 0;     // the start is the first
-    // frames x landmarks x 3; NaN where one is missing [m]. Empty where a backend keeps the landmarks
-    // of the rollout.
+    State start;                  // of the particles; its time is zero
+    Handles handles;              // of the particles
+    std::size_t frame_count = 0;  // the start is the first
+    // frames x landmarks x 3; NaN where one is missing [m]. Empty where a backend keeps the
+    // landmarks of the rollout.
     std::vector<float> position;
     std::vector<std::uint8_t> free;  // by landmark: whether nothing holds it
     RolloutPart part;                // what of the motion it is
