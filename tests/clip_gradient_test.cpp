@@ -16,6 +16,7 @@ class TapeBackend : public ClipGradient {
     {
     }
 
+    std::string name() const override { return "tapes"; }
     Result run(std::span<const ClipView> clips, const ParameterValues& parameters,
                const ClipTerms& weights, int substeps, bool with_gradient) override
     {

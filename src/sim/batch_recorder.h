@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "springtime/simulation.h"
@@ -28,6 +29,7 @@ class BatchRecorder {
 
     // How many rollouts it likes to run at once: more than that wait, fewer leave it idle.
     virtual int lane_count() const = 0;
+    virtual std::string name() const = 0;  // of the device, for people
     // Runs one rollout per start, of so many frames; the start is the first. Accelerations are
     // computed in double, zero on handles, and only if they are asked for. `done` is called with
     // the share of the steps after every piece of the run; what it throws ends it. After a blow-up

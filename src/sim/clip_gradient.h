@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "springtime/cloth.h"
 #include "springtime/simulation.h"
@@ -34,6 +35,7 @@ class ClipGradient {
     };
 
     virtual ~ClipGradient() = default;
+    virtual std::string name() const = 0;  // of the device, for people
     // `substeps` is how many parts each step is cut into; frames are as far apart as before.
     virtual Result run(std::span<const ClipView> clips, const ParameterValues& parameters,
                        const ClipTerms& weights, int substeps, bool with_gradient) = 0;
