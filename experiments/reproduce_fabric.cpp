@@ -56,46 +56,6 @@ GenerateOptions fabric_run(const FabricScale& scale, const FabricData& data, int
     return run;
 }
 
-std::vector<float> every_second(const std::vector<float>& field, const std::vector<int>& kept,
-                                std::size_t landmarks)
-{
-    std::vector<float> result;
-    for (std::size_t first = 0; first < field.size(); first += 3 * landmarks) {
-        for (const int l : kept) {
-            const auto at = field.begin() + std::ptrdiff_t(first + 3 * std::size_t(l));
-            result.insert(result.end(), at, at + 3);
-        }
-    }
-    return result;
-}
-
-// The landmarks of every second row and column of a grid of them.
-Motion coarser(const Motion& fine)
-{
-    const Grid grid = *regular_grid(fine.header.rest);
-    std::vector<int> kept, number(fine.header.landmark_count(), -1);
-    Motion coarse = fine;
-    coarse.header.rest.clear();
-    for (int r = 0; r < grid.rows; r += 2) {
-        for (int c = 0; c < grid.cols; c += 2) {
-            number[std::size_t(r * grid.cols + c)] = int(kept.size());
-            kept.push_back(r * grid.cols + c);
-            coarse.header.rest.push_back(fine.header.rest[std::size_t(kept.back())]);
-        }
-    }
-    coarse.read = [read = fine.read, kept, number](std::size_t rollout, std::size_t first,
-                                                   std::size_t count) {
-        Rollout all = read(rollout, first, count);
-        for (auto* field : {&all.position, &all.velocity, &all.acceleration}) {
-            *field = every_second(*field, kept, number.size());
-        }
-        std::erase_if(all.handles.particles, [&](int p) { return number[std::size_t(p)] < 0; });
-        for (int& p : all.handles.particles) p = number[std::size_t(p)];
-        return all;
-    };
-    return coarse;
-}
-
 // What chaos makes of rounding: every parameter of the source is changed by a part in 10^7, the
 // last digit of a float.
 Cloth hardly_changed(Cloth cloth)
@@ -155,10 +115,8 @@ class FabricTrial {
         rows.push_back(motion_row("source, parameters changed by 1e-7", hardly_changed(truth_),
                                   test, common_));
         for (const FabricData& data : fabric_data()) rows.push_back(row(data, test));
-        const Motion unseen = coarser(
-            motion({"unseen-finer", "", false, 0, true}, scale_.test, common_.seed + 2000003));
         rows.push_back(motion_row("source with the coarse mesh, on the finer source", truth_,
-                                  unseen, common_));
+                                  unseen_finer(), common_));
         return rows;
     }
 
@@ -166,9 +124,15 @@ class FabricTrial {
     Motion motion(const FabricData& data, int rollouts, std::uint64_t seed) const
     {
         const fs::path path = folder_ / (data.name + ".h5");
-        make_motion(path, data.finer ? finer_ : truth_, fabric_run(scale_, data, rollouts, seed),
-                    common_, {.noise = data.noise, .positions_only = data.camera});
+        make_motion(
+            path, data.finer ? finer_ : truth_, fabric_run(scale_, data, rollouts, seed), common_,
+            {.noise = data.noise, .positions_only = data.camera, .every = data.finer ? 2 : 1});
         return until_interrupted(open_motion(path));
+    }
+
+    Motion unseen_finer() const
+    {
+        return motion({"unseen-finer", "", false, 0, true}, scale_.test, common_.seed + 2000003);
     }
 
     json row(const FabricData& data, const Motion& test) const
@@ -176,13 +140,10 @@ class FabricTrial {
         const fs::path file = folder_ / (data.name + ".json");
         if (fs::exists(file)) return json::parse(read_text(file.string()));
         note(common_, "triangles, " + data.text);
-        Motion seen = motion(data, scale_.few, common_.seed);
-        if (data.finer) seen = coarser(seen);
+        const Motion seen = motion(data, scale_.few, common_.seed);
         const Learned learned =
             learn(seen, fabric_options(scale_, common_), show_progress(common_.quiet));
-        const Motion unseen = data.finer ? coarser(motion({"unseen-finer", "", false, 0, true},
-                                                          scale_.test, common_.seed + 2000003))
-                                         : test;
+        const Motion unseen = data.finer ? unseen_finer() : test;
         json row = motion_row(fmt::format("{} rollouts, {}", scale_.few, data.text), learned.cloth,
                               unseen, common_);
         row["seconds"] = learned.seconds;

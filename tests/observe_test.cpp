@@ -190,6 +190,77 @@ TEST(Observe, WithoutOptionsNothingChangesAndHandlesNeverDo)
     EXPECT_TRUE(header.gaps);
 }
 
+// Landmark (row, col) of frame f of a 5 x 7 grid is at (row, col, f).
+constexpr Grid kFine{5, 7};
+Rollout of_fine_grid(std::size_t frames)
+{
+    return moving(frames, 35, [](std::size_t f, std::size_t l) {
+        return Vec3d{double(l / 7), double(l % 7), double(f)};
+    });
+}
+MotionHeader fine_header()
+{
+    MotionHeader header = header_of(0, 1e-3, 20);
+    header.rest = grid_points(header.sheet, kFine);
+    return header;
+}
+
+TEST(Observe, SeesEverySecondRowAndColumn)
+{
+    MotionHeader header = fine_header();
+    const std::vector<SheetPoint> all = header.rest;
+    const ObserveOptions camera{.every = 2};
+    observe_header(header, camera);
+    Rollout rollout = of_fine_grid(3);
+    rollout.velocity = rollout.position;
+    // Of the held ones, (0, 1) is not seen; the path of (2, 4) is that of key 2 * h + 1.
+    rollout.handles = {{1, 18}, {0, 1}, {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}}};
+    const Rollout seen = observe(rollout, header, camera, 1, 0);
+    ASSERT_EQ(header.landmark_count(), 3u * 4u);
+    for (int row = 0; row < 3; ++row) {
+        for (int col = 0; col < 4; ++col) {
+            const std::size_t l = std::size_t(4 * row + col),
+                              before = std::size_t(14 * row + 2 * col);
+            EXPECT_EQ(header.rest[l].u, all[before].u);
+            EXPECT_EQ(header.rest[l].v, all[before].v);
+            for (std::size_t f = 0; f < 3; ++f) {
+                const float* x = &seen.position[3 * (f * 12 + l)];
+                EXPECT_EQ(x[0], 2 * row);
+                EXPECT_EQ(x[1], 2 * col);
+                EXPECT_EQ(x[2], f);
+            }
+        }
+    }
+    EXPECT_EQ(seen.velocity, seen.position);
+    EXPECT_EQ(seen.handles.particles, std::vector<int>{4 * 1 + 2});
+    ASSERT_EQ(seen.handles.key_position.size(), 2u);
+    EXPECT_EQ(seen.handles.key_position[0].x, 1);
+    EXPECT_EQ(seen.handles.key_position[1].x, 3);
+}
+
+TEST(Observe, RefusesRowsThatLeaveOutAnEdgeOrWhatIsHeld)
+{
+    const auto field = [](auto act) {
+        try {
+            act();
+        } catch (const Error& error) {
+            return error.field();
+        }
+        return std::string("(not refused)");
+    };
+    for (const int every : {0, 3, 4}) {  // 4 fits the rows alone
+        MotionHeader header = fine_header();
+        EXPECT_EQ(field([&] { observe_header(header, {.every = every}); }), "every");
+    }
+    MotionHeader scattered = header_of(4, 1e-3, 20);
+    EXPECT_EQ(field([&] { observe_header(scattered, {.every = 2}); }), "every");
+    MotionHeader header = fine_header();
+    observe_header(header, {.every = 2});
+    Rollout rollout = of_fine_grid(1);
+    rollout.handles.particles = {1, 8};
+    EXPECT_EQ(field([&] { observe(rollout, header, {.every = 2}, 1, 0); }), "every");
+}
+
 TEST(Observe, RefusesWhatNoCameraDoes)
 {
     const MotionHeader header = header_of(4, 1e-3, 20);

@@ -21,6 +21,8 @@ void add_camera(const Flags& flags, CameraOptions& options)
     rare.add("--gaps", options.gaps,
              "Share of the landmarks that is missing in a frame; implies --positions-only");
     rare.add("--gap-seconds", options.gap_seconds, "Mean length of a gap [s]; 0.25 unless given");
+    rare.add("--every", options.every,
+             "Of a grid of landmarks, see only every so many rows and columns");
 }
 
 void check_camera(const CameraOptions& options, bool stride_given)
@@ -39,6 +41,7 @@ ObserveOptions observe_options(const CameraOptions& options)
     camera.noise = options.noise.value_or(camera.noise);
     camera.gaps = options.gaps.value_or(camera.gaps);
     camera.gap_seconds = options.gap_seconds.value_or(camera.gap_seconds);
+    camera.every = options.every.value_or(camera.every);
     camera.positions_only = options.positions_only || camera.noise > 0 || camera.gaps > 0;
     return camera;
 }

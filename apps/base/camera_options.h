@@ -11,6 +11,7 @@ namespace springtime::app {
 // stored configuration then lacks them, as those of files from before these flags do.
 struct CameraOptions {
     std::optional<double> fps, noise, gaps, gap_seconds;
+    std::optional<int> every;
     bool positions_only = false;
 };
 

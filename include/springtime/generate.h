@@ -84,6 +84,8 @@ struct ObserveOptions {
     double gaps = 0;            // share of the landmarks that are missing in a frame
     double gap_seconds = 0.25;  // mean length of a gap [s]; never below a frame
     bool positions_only = false;
+    // Of a grid of landmarks, only every so many rows and columns, with all four edges.
+    int every = 1;
 };
 
 // Throws Error unless the options are valid for this motion. Noise needs positions_only, because no
@@ -93,10 +95,11 @@ void check_observe(const ObserveOptions& options, const MotionHeader& header);
 // Changes the header of a motion into that of the observed motion.
 void observe_header(MotionHeader& header, const ObserveOptions& options);
 
-// The rollout as a camera sees it. Every landmark, pins included, gets independent noise in every
-// frame and is missing at random. Accelerations are dropped together with velocities. The list of
-// handles and the keys of moving handles stay. The result depends on the rollout, the options, the
-// seed and the number of the rollout alone.
+// The rollout as a camera sees it; the header is that of the observed motion. Every landmark, pins
+// included, gets independent noise in every frame and is missing at random. Accelerations are
+// dropped together with velocities. The list of handles and the keys of moving handles stay, but
+// for landmarks that are not seen at all. The result depends on the rollout, the options, the seed
+// and the number of the rollout alone.
 Rollout observe(const Rollout& rollout, const MotionHeader& header, const ObserveOptions& options,
                 std::uint64_t seed, std::size_t rollout_number);
 

@@ -364,7 +364,7 @@ def generate(
     seed: Optional[int] = ..., threads: Optional[int] = ..., device: Optional[str] = ...,
     fps: Optional[float] = ..., noise: Optional[float] = ..., gaps: Optional[float] = ...,
     gap_seconds: Optional[float] = ..., positions_only: Optional[bool] = ...,
-    gravity: Optional[ArrayLike] = ..., wind: Optional[ArrayLike] = ...,
+    every: Optional[int] = ..., gravity: Optional[ArrayLike] = ..., wind: Optional[ArrayLike] = ...,
     drag: Optional[float] = ...) -> Motion: ...
 def simulate(
     cloth: Cloth, *, pins: Optional[Places] = ..., handles: Optional[Path] = ..., start: Any = ...,
@@ -375,7 +375,8 @@ def simulate(
     thickness: Optional[float] = ..., self_distance: Optional[float] = ...,
     gravity: Optional[ArrayLike] = ..., drag: Optional[float] = ...,
     wind: Optional[ArrayLike] = ..., noise: Optional[float] = ..., gaps: Optional[float] = ...,
-    gap_seconds: Optional[float] = ..., positions_only: Optional[bool] = ...) -> Motion: ...
+    gap_seconds: Optional[float] = ..., positions_only: Optional[bool] = ...,
+    every: Optional[int] = ...) -> Motion: ...
 def trace(
     cloth: Cloth, frames: int, dt: float, *, held: Optional[Places] = ...,
     paths: Optional[ArrayLike] = ..., start: Any = ..., substeps: Substeps = ...,

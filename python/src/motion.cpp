@@ -366,6 +366,7 @@ const Keywords<Generating>& generate_keywords()
         camera("gaps", &ObserveOptions::gaps);
         camera("gap_seconds", &ObserveOptions::gap_seconds);
         camera("positions_only", &ObserveOptions::positions_only);
+        camera("every", &ObserveOptions::every);
         for (const auto& [name, at] :
              {std::pair{"gravity", &Environment::gravity}, {"wind", &Environment::wind}}) {
             all.push_back({name, [at](Generating& to, const py::handle& value, const char* word) {

@@ -43,6 +43,7 @@ const Keywords<Simulating>& simulate_keywords()
         camera("gaps", &ObserveOptions::gaps);
         camera("gap_seconds", &ObserveOptions::gap_seconds);
         camera("positions_only", &ObserveOptions::positions_only);
+        camera("every", &ObserveOptions::every);
         return all;
     }());
     return keywords;

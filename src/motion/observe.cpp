@@ -55,6 +55,67 @@ void add_gaps(Rollout& rollout, const GapChain& chain, Random random)
     }
 }
 
+// Every so many rows and columns of a grid of points, in their order.
+std::vector<int> seen_points(const Grid& grid, int every)
+{
+    std::vector<int> points;
+    for (int row = 0; row < grid.rows; row += every) {
+        for (int col = 0; col < grid.cols; col += every) points.push_back(row * grid.cols + col);
+    }
+    return points;
+}
+
+template <class T>
+std::vector<T> picked(const std::vector<T>& rows, std::size_t width, std::size_t numbers,
+                      const std::vector<int>& kept)
+{
+    std::vector<T> result;
+    if (rows.empty()) return result;
+    result.reserve(rows.size() / width * kept.size());
+    for (std::size_t first = 0; first < rows.size(); first += width * numbers) {
+        for (const int i : kept) {
+            const auto at = rows.begin() + std::ptrdiff_t(first + std::size_t(i) * numbers);
+            result.insert(result.end(), at, at + std::ptrdiff_t(numbers));
+        }
+    }
+    return result;
+}
+
+// Without the handles of points that are not seen.
+Handles seen_handles(const Handles& handles, const std::vector<int>& points)
+{
+    Handles seen;
+    std::vector<int> kept;
+    for (std::size_t h = 0; h < handles.particles.size(); ++h) {
+        const auto at = std::lower_bound(points.begin(), points.end(), handles.particles[h]);
+        if (at == points.end() || *at != handles.particles[h]) continue;
+        seen.particles.push_back(int(at - points.begin()));
+        kept.push_back(int(h));
+    }
+    if (kept.empty() && !handles.particles.empty()) {
+        throw Error(Field{"every"},
+                    "observe: none of the {} held landmarks is seen; see more landmarks, or hold "
+                    "more of them",
+                    handles.particles.size());
+    }
+    seen.key_time = handles.key_time;
+    seen.key_position = picked(handles.key_position, handles.particles.size(), 1, kept);
+    return seen;
+}
+
+// `grid` is that of the points that are seen.
+void thin(Rollout& rollout, const Grid& grid, int every)
+{
+    const auto before = [&](int count) { return (count - 1) * every + 1; };
+    const Grid all{before(grid.rows), before(grid.cols)};
+    const std::vector<int> points = seen_points(all, every);
+    const std::size_t landmarks = std::size_t(all.rows) * std::size_t(all.cols);
+    for (auto* values : {&rollout.position, &rollout.velocity, &rollout.acceleration}) {
+        *values = picked(*values, landmarks, 3, points);
+    }
+    rollout.handles = seen_handles(rollout.handles, points);
+}
+
 }  // namespace
 
 void set_frame_rate(double fps, double& dt, int& stride)
@@ -90,6 +151,9 @@ void check_observe(const ObserveOptions& options, const MotionHeader& header)
         throw Error("observe: gaps of {} s; their mean length must be positive",
                     options.gap_seconds);
     }
+    if (options.every < 1) {
+        throw Error(Field{"every"}, "observe: every {}th row and column; 1 or more", options.every);
+    }
     if (options.noise > 0 && !options.positions_only) {
         throw Error(
             "observe: noise beside velocities that have none; ask for positions only, which is "
@@ -108,6 +172,21 @@ void observe_header(MotionHeader& header, const ObserveOptions& options)
     check_observe(options, header);
     if (options.positions_only) header.velocities = false;
     if (options.gaps > 0) header.gaps = true;
+    if (options.every == 1) return;
+    const std::optional<Grid> grid = regular_grid(header.rest);
+    if (!grid) {
+        throw Error(Field{"every"},
+                    "observe: the {} landmarks are not a grid, so there are no rows and columns to "
+                    "choose from",
+                    header.landmark_count());
+    }
+    if ((grid->rows - 1) % options.every != 0 || (grid->cols - 1) % options.every != 0) {
+        throw Error(Field{"every"},
+                    "observe: every {}th row and column of {} x {} landmarks leaves out an edge; "
+                    "rows and columns less one must be multiples of it",
+                    options.every, grid->rows, grid->cols);
+    }
+    header.rest = picked(header.rest, header.rest.size(), 1, seen_points(*grid, options.every));
 }
 
 Rollout observe(const Rollout& rollout, const MotionHeader& header, const ObserveOptions& options,
@@ -115,6 +194,7 @@ Rollout observe(const Rollout& rollout, const MotionHeader& header, const Observ
 {
     check_observe(options, header);
     Rollout seen = rollout;
+    if (options.every > 1) thin(seen, *regular_grid(header.rest), options.every);
     if (options.positions_only) {
         seen.velocity.clear();
         seen.acceleration.clear();

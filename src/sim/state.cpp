@@ -47,21 +47,18 @@ TriangleMesh surface_of(const Cloth& cloth, const State& state)
 Vec3d Handles::position(std::size_t handle, double time) const
 {
     SPRINGTIME_ASSERT(moving() && handle < particles.size());
-    const std::size_t count = particles.size();
-    const KeyShare share = key_share(*this, time);
-    const Vec3d from = key_position[share.before * count + handle];
-    if (share.part == 0) return from;
-    return from + share.part * (key_position[(share.before + 1) * count + handle] - from);
+    return key_path(*this).place(handle, time);
+}
+
+KeyPath key_path(const Handles& handles)
+{
+    return {handles.key_time.size(), handles.particles.size(), handles.key_time.data(),
+            handles.key_position.data()};
 }
 
 KeyShare key_share(const Handles& handles, double time)
 {
-    const std::vector<double>& keys = handles.key_time;
-    const auto after = std::upper_bound(keys.begin(), keys.end(), time);
-    if (after == keys.begin()) return {0, 0};
-    const std::size_t k = after - keys.begin() - 1;
-    if (after == keys.end()) return {k, 0};
-    return {k, (time - keys[k]) / (keys[k + 1] - keys[k])};
+    return key_path(handles).share(time);
 }
 
 Handles with_pins(const Handles& handles, const std::vector<int>& pins, const State& state)

@@ -65,8 +65,7 @@ std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& 
 
 HandlePose handle_pose(const Handles& handles, std::size_t handle, double time, double dt)
 {
-    const Vec3d now = handles.position(handle, time);
-    return {now, (1 / dt) * (now - handles.position(handle, time - dt))};
+    return key_path(handles).pose(handle, time, dt);
 }
 
 State with_handles(State state, const Handles& handles, double dt)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/key_path.h"
 #include "springtime/simulation.h"
 
 namespace springtime {
@@ -97,18 +98,8 @@ std::optional<StepReport> advance_checked(Stepper& stepper, std::vector<State>& 
                                           const Cloth& cloth, double dt,
                                           const PieceDone& piece_done = {});
 
-// Between which keys of moving handles a time lies: `part` of the way from `before` to the next, 0
-// where no other key counts.
-struct KeyShare {
-    std::size_t before = 0;
-    double part = 0;
-};
+KeyPath key_path(const Handles& handles);
 KeyShare key_share(const Handles& handles, double time);
-
-// Where a handle is at a time, and the velocity that took it there in the last step.
-struct HandlePose {
-    Vec3d position, velocity;
-};
 HandlePose handle_pose(const Handles& handles, std::size_t handle, double time, double dt);
 
 // Calls place(particle, position, velocity) for every handle that moves.

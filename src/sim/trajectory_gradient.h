@@ -18,7 +18,7 @@ namespace springtime {
 
 // A landmark is a weighted sum of up to four particles; a weight is zero where one does not count.
 struct LandmarkShares {
-    std::vector<std::array<int, 4>> particle;    // by landmark
+    std::vector<std::array<int, 4>> particle;  // by landmark
     std::vector<std::array<double, 4>> weight;
 };
 
@@ -29,9 +29,9 @@ struct RolloutPart {
 
 // A trajectory as a backend sees it (Trajectory in learn/trajectory.h).
 struct TrajectoryView {
-    const State* start = nullptr;      // of the particles, at time zero
-    const Handles* handles = nullptr;  // of the particles
-    std::size_t frame_count = 0;       // the start is the first
+    const State* start = nullptr;        // of the particles, at time zero
+    const Handles* handles = nullptr;    // of the particles
+    std::size_t frame_count = 0;         // the start is the first
     std::span<const std::uint8_t> free;  // by landmark: whether nothing holds it
     // frames x landmarks x 3, NaN where one is missing [m]. Empty where the backend keeps the
     // landmarks of the rollout: then `part` says which frames count.
@@ -45,8 +45,8 @@ struct TrajectoryView {
 class TrajectoryGradient {
   public:
     struct Followed {
-        double loss = 0;   // mean over the frames; NaN where the cloth blew up
-        double error = 0;  // mean over the frames of the plain root mean square [m], likewise
+        double loss = 0;         // mean over the frames; NaN where the cloth blew up
+        double error = 0;        // mean over the frames of the plain root mean square [m], likewise
         std::size_t frames = 0;  // that show any landmark
     };
     // What is asked for beside the errors.

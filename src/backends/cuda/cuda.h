@@ -18,8 +18,8 @@ void check_cuda_device();
 // For people: "cuda/NVIDIA H200".
 std::string cuda_device_name();
 
-// Whether the kernels know the elements and contacts: all but ropes that bend as rods and contact of
-// the cloth with itself.
+// Whether the kernels know the elements and contacts: all but ropes that bend as rods and contact
+// of the cloth with itself.
 bool cuda_can_run(const Cloth& cloth, const SimulationOptions& options);
 
 // Takes all the free memory of the device, or a part of it.
@@ -35,9 +35,11 @@ std::unique_ptr<BatchRecorder> make_cuda_recorder(const Cloth& cloth,
 std::unique_ptr<ClipGradient> make_cuda_clip_gradient(const Cloth& cloth,
                                                       const SimulationOptions& options, int stride,
                                                       const CudaMemory& memory = {});
-std::unique_ptr<TrajectoryGradient> make_cuda_trajectory_gradient(
-    const Cloth& cloth, const SimulationOptions& options, int stride,
-    const LandmarkShares& landmarks, std::function<void()> heartbeat,
-    const CudaMemory& memory = {});
+std::unique_ptr<TrajectoryGradient> make_cuda_trajectory_gradient(const Cloth& cloth,
+                                                                  const SimulationOptions& options,
+                                                                  int stride,
+                                                                  const LandmarkShares& landmarks,
+                                                                  std::function<void()> heartbeat,
+                                                                  const CudaMemory& memory = {});
 
 }  // namespace springtime

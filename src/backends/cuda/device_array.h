@@ -7,9 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "springtime/error.h"
+
 namespace springtime::cuda {
 
-// Throws Failure that names the call and its place unless it succeeded.
+// The memory of the device is full: with less work at once it may succeed.
+class OutOfMemory : public Failure {
+    using Failure::Failure;
+};
+
+// Throws Failure that names the call and its place unless it succeeded, OutOfMemory if that is why.
 void check(cudaError_t result, const char* call, const char* file, int line);
 #define SPRINGTIME_CUDA(call) ::springtime::cuda::check((call), #call, __FILE__, __LINE__)
 
@@ -60,8 +67,8 @@ class DeviceArray {
     void put(std::size_t first, std::span<const T> values)
     {
         if (values.empty()) return;
-        SPRINGTIME_CUDA(cudaMemcpy(data_ + first, values.data(), values.size_bytes(),
-                                   cudaMemcpyHostToDevice));
+        SPRINGTIME_CUDA(
+            cudaMemcpy(data_ + first, values.data(), values.size_bytes(), cudaMemcpyHostToDevice));
     }
     // Zeros are the bits of the number zero.
     void clear()
@@ -71,8 +78,8 @@ class DeviceArray {
     void fetch(std::size_t first, std::span<T> values) const
     {
         if (values.empty()) return;
-        SPRINGTIME_CUDA(cudaMemcpy(values.data(), data_ + first, values.size_bytes(),
-                                   cudaMemcpyDeviceToHost));
+        SPRINGTIME_CUDA(
+            cudaMemcpy(values.data(), data_ + first, values.size_bytes(), cudaMemcpyDeviceToHost));
     }
     std::vector<T> fetched() const
     {

@@ -14,7 +14,7 @@ namespace springtime::cuda {
 // Records of states: every `every` steps of a launch one is written, the first after the first
 // `every` steps.
 struct Records {
-    float* to = nullptr;         // [lane][record][row][particle]
+    float* to = nullptr;          // [lane][record][row][particle]
     std::size_t lane_stride = 0;  // numbers from lane to lane
     int every = 1;
 };
@@ -48,8 +48,7 @@ class Engine {
 
     // The accelerations of `count` states, [state][row][particle] to [state][xyz][particle]. Those
     // of the states of one lane follow each other, `per_lane` of them. Zero on what is held.
-    void accelerations(const LaneView& lanes, const float* states, std::size_t per_lane,
-                       float* to);
+    void accelerations(const LaneView& lanes, const float* states, std::size_t per_lane, float* to);
     // The same in double, for records: computed from the parameters in double.
     void exact_accelerations(const LaneView& lanes, const float* states, std::size_t per_lane,
                              float* to);
