@@ -4,7 +4,7 @@ namespace springtime::cuda {
 
 GridPrograms grid_programs_1x4()
 {
-    return programs_of_shape<GridShape<1, 4, 8>, false>();
+    return programs_of_shape<PatchShape<1, 4, 8>, false>();
 }
 
 }  // namespace springtime::cuda

@@ -4,7 +4,7 @@ namespace springtime::cuda {
 
 GridPrograms grid_programs_2x2()
 {
-    return programs_of_shape<GridShape<2, 2, 8>, false>();
+    return programs_of_shape<PatchShape<2, 2, 8>, false>();
 }
 
 }  // namespace springtime::cuda

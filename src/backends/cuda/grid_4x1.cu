@@ -4,7 +4,7 @@ namespace springtime::cuda {
 
 GridPrograms grid_programs_4x1()
 {
-    return programs_of_shape<GridShape<4, 1, 8>, true>();
+    return programs_of_shape<PatchShape<4, 1, 8>, true>();
 }
 
 }  // namespace springtime::cuda

@@ -11,8 +11,8 @@ namespace springtime::cuda {
 // The forces on the patch and its ring of the elements that belong to the patch.
 template <class Shape, class Law, class Parameters>
 __device__ __forceinline__ void add_grid_forces(const GridView& grid, const Parameters& parameters,
-                                       const Patch<Shape>& position, const Patch<Shape>& velocity,
-                                       Patch<Shape>& force)
+                                                const Patch<Shape>& position,
+                                                const Patch<Shape>& velocity, Patch<Shape>& force)
 {
     SPRINGTIME_UNROLL
     for (int t = 0; t < Shape::kPatch; ++t) {
@@ -156,7 +156,7 @@ __device__ __forceinline__ void fill_ring(GridMotion<Shape>& motion, const Edges
 // Hands the forces on the ring to the neighbours, and takes theirs on the patch.
 template <class Shape, class Law, bool kCluster, class Edges>
 __device__ __forceinline__ void share_forces(Patch<Shape>& force, Edges& edges,
-                                    const GridPlace<Shape>& place)
+                                             const GridPlace<Shape>& place)
 {
     constexpr int R = Shape::kRows;
     if constexpr (Law::kBends) fold_sides(force, -1, place.lane);
@@ -182,7 +182,7 @@ __device__ __forceinline__ void share_forces(Patch<Shape>& force, Edges& edges,
 
 template <class Shape>
 __device__ __forceinline__ void integrate(const GridView& grid, const Patch<Shape>& force,
-                                 GridMotion<Shape>& motion)
+                                          GridMotion<Shape>& motion)
 {
     SPRINGTIME_UNROLL
     for (int t = 0; t < Shape::kPatch; ++t) {
@@ -196,8 +196,8 @@ __device__ __forceinline__ void integrate(const GridView& grid, const Patch<Shap
 }
 
 template <class Shape>
-__device__ __forceinline__ void keep_out(const GridPlace<Shape>& place, const ContactView& contact, int lane,
-                                int step, GridMotion<Shape>& motion)
+__device__ __forceinline__ void keep_out(const GridPlace<Shape>& place, const ContactView& contact,
+                                         int lane, int step, GridMotion<Shape>& motion)
 {
     SPRINGTIME_UNROLL
     for (int t = 0; t < Shape::kPatch; ++t) {
@@ -220,9 +220,9 @@ constexpr std::size_t advance_room(int bands)
 
 template <class Shape, class Law, bool kContact, bool kCluster, class Parameters>
 __device__ __forceinline__ void advance_lane(const GridView& grid, const GridPlace<Shape>& place,
-                                    const Parameters& parameters, BlockRoom& room,
-                                    const LaneView& lanes, int lane, int first, int count,
-                                    const Records& records, const ContactView& contact)
+                                             const Parameters& parameters, BlockRoom& room,
+                                             const LaneView& lanes, int lane, int first, int count,
+                                             const Records& records, const ContactView& contact)
 {
     BandEdges<Shape, 6> states;
     states.template take<kCluster>(room, place, grid.bands);
@@ -268,8 +268,8 @@ __global__ void __launch_bounds__(Shape::kThreads)
     const float4* packed = grid.parameters + place.rank * Law::kPacks * Shape::kPatch * threads;
     BlockRoom room;
     if constexpr (Law::kBends) {
-        const GridParameters<Shape> parameters(
-            copy_parameters<Shape, Law::kPacks>(packed, room), threads);
+        const GridParameters<Shape> parameters(copy_parameters<Shape, Law::kPacks>(packed, room),
+                                               threads);
         grid_sync<kCluster>();
         advance_lane<Shape, Law, kContact, kCluster>(grid, place, parameters, room, lanes, lane,
                                                      first, count, records, contact);

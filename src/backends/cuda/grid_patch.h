@@ -33,10 +33,7 @@ struct GridPlace {
     {
         return first_row + i < rows && first_col + j < cols;
     }
-    __device__ int particle(int i, int j) const
-    {
-        return (first_row + i) * cols + first_col + j;
-    }
+    __device__ int particle(int i, int j) const { return (first_row + i) * cols + first_col + j; }
     // Whether there are bands above and below.
     __device__ bool has_above() const { return first_row > 0; }
     __device__ bool has_below() const { return first_row + Shape::kRows < rows; }

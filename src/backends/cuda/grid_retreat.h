@@ -64,11 +64,10 @@ struct GridSums {
 
 // From the adjoints of the forces to those of the states of patch and ring, and to the gradient.
 template <class Shape, class Law, class Parameters>
-__device__ __forceinline__ void add_grid_adjoints(const GridView& grid, const Parameters& parameters,
-                                         const Patch<Shape>& position,
-                                         const Patch<Shape>& velocity, const Patch<Shape>& force,
-                                         Patch<Shape>& by_position, Patch<Shape>& by_velocity,
-                                         GridSums<Shape, Law>& sums)
+__device__ __forceinline__ void add_grid_adjoints(
+    const GridView& grid, const Parameters& parameters, const Patch<Shape>& position,
+    const Patch<Shape>& velocity, const Patch<Shape>& force, Patch<Shape>& by_position,
+    Patch<Shape>& by_velocity, GridSums<Shape, Law>& sums)
 {
     SPRINGTIME_UNROLL
     for (int t = 0; t < Shape::kPatch; ++t) {
@@ -134,7 +133,8 @@ struct GridFrame {
     }
 };
 
-__device__ __forceinline__ Vec3f vector_at(const float* rows, std::size_t count, std::size_t particle)
+__device__ __forceinline__ Vec3f vector_at(const float* rows, std::size_t count,
+                                           std::size_t particle)
 {
     return {rows[particle], rows[count + particle], rows[2 * count + particle]};
 }
@@ -212,19 +212,20 @@ struct GridAdjoint {
 
 // The gradient by masses of a step from a state to the next one. [xyz][particle]
 template <class Shape>
-__device__ __forceinline__ void add_mass_adjoints(const GridView& grid, const GridPlace<Shape>& place,
-                                         const GridAdjoint<Shape>& adjoint,
-                                         const Patch<Shape>& force, const float* velocity,
-                                         const float* next_velocity, float* sums)
+__device__ __forceinline__ void add_mass_adjoints(const GridView& grid,
+                                                  const GridPlace<Shape>& place,
+                                                  const GridAdjoint<Shape>& adjoint,
+                                                  const Patch<Shape>& force, const float* velocity,
+                                                  const float* next_velocity, float* sums)
 {
     const std::size_t count = grid.particles();
     adjoint.for_all(place, [&](int t, std::size_t p, bool exists) {
         if (!exists || !(adjoint.mobility[t] > 0)) return;
         const Vec3f v = vector_at(velocity, count, p);
         const Vec3f external = external_acceleration(v, grid.gravity, grid.wind, grid.drag);
-        sums[t] += mass_adjoint(v, vector_at(next_velocity, count, p), external,
-                                1.0f / adjoint.mobility[t],
-                                force.own(t / Shape::kCols, t % Shape::kCols));
+        sums[t] +=
+            mass_adjoint(v, vector_at(next_velocity, count, p), external,
+                         1.0f / adjoint.mobility[t], force.own(t / Shape::kCols, t % Shape::kCols));
     });
 }
 
@@ -251,7 +252,7 @@ __device__ __forceinline__ void share_force_adjoints(Patch<Shape>& force, Edges&
 // Hands the adjoints of the ring to the neighbours, and takes theirs of the patch.
 template <class Shape, class Law, bool kCluster, class Edges>
 __device__ __forceinline__ void share_adjoints(Patch<Shape>& by_position, Patch<Shape>& by_velocity,
-                                      Edges& edges, const GridPlace<Shape>& place)
+                                               Edges& edges, const GridPlace<Shape>& place)
 {
     constexpr int R = Shape::kRows;
     SPRINGTIME_UNROLL

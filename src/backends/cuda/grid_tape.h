@@ -12,8 +12,7 @@ __device__ __forceinline__ void copy_later(T* to, const T* from)
 {
 #if defined(__CUDA_ARCH__)
     const unsigned place = unsigned(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from),
-                 "n"(sizeof(T))
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(T))
                  : "memory");
 #else
     *to = *from;
@@ -105,10 +104,7 @@ class GridTape {
     }
 
   private:
-    __device__ float* kept(int record) const
-    {
-        return kept_ + (record & 1) * kStateRows * stride_;
-    }
+    __device__ float* kept(int record) const { return kept_ + (record & 1) * kStateRows * stride_; }
 
     static constexpr int kPad = 4;
     // Of a row of numbers. Threads beyond the width of the grid read on behind it.

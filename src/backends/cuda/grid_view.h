@@ -108,7 +108,7 @@ struct FullGridLaw {
 
 // A thread holds R rows and C columns; a block has at most W warps.
 template <int R, int C, int W>
-struct GridShape {
+struct PatchShape {
     static constexpr int kRows = R, kCols = C, kWarps = W;
     static constexpr int kThreads = W * kWarp;
     static constexpr int kPatch = R * C;      // particles of a thread
@@ -123,7 +123,7 @@ struct GridView {
     float rest_length[kGridSprings] = {};
     Vec3<float> gravity, wind;
     float drag = 0;
-    const float4* parameters = nullptr;  // [block][pack][particle of the patch][thread]
+    const float4* parameters = nullptr;   // [block][pack][particle of the patch][thread]
     const float* inverse_mass = nullptr;  // [particle]
 
     SPRINGTIME_HD std::size_t particles() const { return std::size_t(rows) * std::size_t(cols); }
