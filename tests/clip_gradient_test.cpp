@@ -2,48 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "learn/gradient.h"
+#include "stand_ins.h"
 #include "training.h"
 
 namespace springtime {
 
 namespace {
-
-// A backend that hands everything on to tapes of its own, as a device would to its kernels.
-class TapeBackend : public ClipGradient {
-  public:
-    TapeBackend(const Cloth& cloth, const SimulationOptions& options, int stride)
-        : cloth_(cloth), options_(options), stride_(stride)
-    {
-    }
-
-    std::string name() const override { return "tapes"; }
-    Result run(std::span<const ClipView> clips, const ParameterValues& parameters,
-               const ClipTerms& weights, int substeps, bool with_gradient) override
-    {
-        std::vector<Rollout> rollouts;
-        for (const ClipView& clip : clips) {
-            rollouts.push_back({clip.frame_count,
-                                {clip.position.begin(), clip.position.end()},
-                                {clip.velocity.begin(), clip.velocity.end()},
-                                {clip.acceleration.begin(), clip.acceleration.end()},
-                                *clip.handles});
-            EXPECT_EQ(clip.start.position.size(), cloth_.particle_count());
-            EXPECT_EQ(clip.start.position[0].x, double(clip.position[0]));
-        }
-        BatchGradient tapes(cloth_, options_, stride_, 1, Substeps{substeps});
-        const auto found = tapes.run(
-            rollouts, parameters,
-            {.force = weights.force, .impulse = weights.impulse, .position = weights.position},
-            with_gradient);
-        return {{found.loss.force, found.loss.impulse, found.loss.position},
-                with_gradient ? found.gradient.kinds : ParameterValues{}};
-    }
-
-  private:
-    Cloth cloth_;
-    SimulationOptions options_;
-    int stride_;
-};
 
 TEST(ClipGradient, OfABackendTakesThePlaceOfTapes)
 {
@@ -55,8 +19,11 @@ TEST(ClipGradient, OfABackendTakesThePlaceOfTapes)
     const LossWeights weights{.force = 1, .impulse = 10, .position = 3};
     for (const Substeps& substeps : {Substeps{1}, Substeps{2}, Substeps{}}) {
         BatchGradient tapes(set.surrogate, set.step, stride, 1, substeps);
-        BatchGradient device(set.surrogate, set.step, stride, 1, substeps);
-        device.use(std::make_unique<TapeBackend>(set.surrogate, set.step, stride));
+        GradientBackends backends;
+        backends.clips = [](const Cloth& cloth, const SimulationOptions& step, int of_frame) {
+            return std::make_unique<TapeClips>(cloth, step, of_frame);
+        };
+        BatchGradient device(set.surrogate, set.step, stride, 1, substeps, false, {}, backends);
         const auto expected = tapes.run(clips, parameters, weights, true);
         const auto found = device.run(clips, parameters, weights, true);
         EXPECT_EQ(found.loss.force, expected.loss.force);

@@ -337,19 +337,6 @@ TEST_P(ContactOn, HandlesAreNotMoved)
 
 // ---- Between backends ----
 
-// A ball, a turning block and a sampled hill, one after the other under the sheet.
-std::vector<Obstacle> landscape()
-{
-    Obstacle block = solid({BoxShape{{0.1, 0, 0}, {0.3, 0.2, 0.2}, 0.05}}, 0.5);
-    block.key_time = {0, 0.1, 1};
-    block.key_pose = {
-        {{0.8, -0.3, 0}, {}}, {{0.8, -0.25, 0}, {0, 0.1, 0}}, {{0.9, -0.2, 0}, {0.2, 0, 0}}};
-    const auto hill = [](const Vec3d& y) { return length(y) - 0.45; };
-    Obstacle grid = solid({GridShape{sampled({24, 24, 24}, {-0.6, -0.6, -0.6}, 0.05, hill)}}, 0.1);
-    grid.key_pose = {{{-0.8, -0.5, 0.2}, {0.3, 0.2, 0.1}}};
-    return {solid({sphere({0, -0.5, 0}, 0.4), PlaneShape{{0, -0.4, 0}, {0, 1, 0}}}), block, grid};
-}
-
 TEST_P(ContactOn, AgreesWithTheReference)
 {
     // Rounding now decides in which step a particle touches, and sliding keeps what it left behind:

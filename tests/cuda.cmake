@@ -3,6 +3,7 @@ include(${PROJECT_SOURCE_DIR}/src/backends/cuda/sources.cmake)
 list(TRANSFORM springtime_cuda_sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
 
 set(cuda_test_sources
+    cuda_contact_test.cpp
     cuda_device_test.cpp
     cuda_grid_test.cpp
     cuda_lane_set_test.cpp
@@ -19,7 +20,8 @@ target_compile_definitions(cuda_on_cpu PRIVATE SPRINGTIME_WITH_CUDA)
 target_link_libraries(cuda_on_cpu PRIVATE springtime_warnings fmt::fmt)
 springtime_optimise(cuda_on_cpu -O1)
 
-add_executable(springtime_cuda_tests ${cuda_test_sources} $<TARGET_OBJECTS:cuda_on_cpu>)
+add_executable(springtime_cuda_tests cuda_on_cpu/falling.cpp ${cuda_test_sources}
+    $<TARGET_OBJECTS:cuda_on_cpu>)
 target_include_directories(springtime_cuda_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/cuda_on_cpu
     ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(springtime_cuda_tests PRIVATE springtime_learn springtime_warnings
@@ -30,10 +32,14 @@ set_tests_properties(cuda_on_cpu PROPERTIES COST 40)
 
 # scripts/test-gpu runs these.
 if(springtime_with_cuda)
-    add_executable(springtime_cuda_device_tests cuda_device_main.cpp ${cuda_test_sources})
+    add_executable(springtime_cuda_device_tests cuda_device_main.cpp cuda_falling.cu
+        ${cuda_test_sources})
+    # fmt 9 takes nvcc for a compiler without constexpr.
+    target_compile_definitions(springtime_cuda_device_tests
+        PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>)
     target_include_directories(springtime_cuda_device_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
         ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(springtime_cuda_device_tests PRIVATE springtime_learn springtime_warnings
         CUDA::cudart_static GTest::gtest)
-    springtime_optimise(springtime_cuda_device_tests -O1)
+    springtime_optimise(springtime_cuda_device_tests $<$<COMPILE_LANGUAGE:CXX>:-O1>)
 endif()

@@ -48,7 +48,7 @@ ParameterValues raised(const Cloth& cloth, const LogParameters& logs, double rat
     for (int step = 1; step <= 60; ++step) {
         ParameterValues gradient = parameters_of(cloth);
         for (auto& kind : gradient) std::fill(kind.begin(), kind.end(), -1.0);
-        logs.to_coordinates(gradient, logs.values(state.parameters));
+        to_coordinates(gradient, logs.slopes(logs.values(state.parameters)));
         logs.descend(state, gradient, options, rate, step);
     }
     return logs.values(state.parameters);
@@ -140,7 +140,7 @@ TEST(LogParametersOfCouplings, HaveEitherSignAndBeginWithZero)
     }
     const ParameterValues before = logs.values(state.parameters);
     ParameterValues by = gradient;
-    logs.to_coordinates(by, before);
+    to_coordinates(by, logs.slopes(before));
     DescentOptions options;
     options.smoothing = 0;
     options.level_rate = 0;

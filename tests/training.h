@@ -50,6 +50,14 @@ inline const Motion& patchwork_motion()
     return motion;
 }
 
+// A gradient by parameters becomes one by coordinates.
+inline void to_coordinates(ParameterValues& gradient, const ParameterValues& slopes)
+{
+    for (std::size_t k = 0; k < gradient.size(); ++k) {
+        for (std::size_t e = 0; e < gradient[k].size(); ++e) gradient[k][e] *= slopes[k][e];
+    }
+}
+
 inline TrainOptions quick_options(int rows, int cols, std::vector<TrainPass> passes)
 {
     TrainOptions options;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "learn/descent.h"
+#include "learn/limited_mean.h"
 #include "learn/steps.h"
 #include "springtime/evaluate.h"
 #include "training.h"
@@ -51,7 +52,7 @@ struct Windy {
 
     template <class Real>
     std::vector<TrajectoryResult> run(Tape<Real>& tape, const ParameterValues& values,
-                                      const TrajectoryLoss& loss,
+                                      const FrameLoss& loss,
                                       std::vector<ParameterValues>* gradients) const
     {
         std::vector<TrajectoryResult> results;
@@ -73,7 +74,7 @@ struct Windy {
     }
 };
 
-std::vector<TrajectoryLoss> all_losses()
+std::vector<FrameLoss> all_losses()
 {
     return {{.floor = 1e-3},
             {.floor = 100},
@@ -81,12 +82,12 @@ std::vector<TrajectoryLoss> all_losses()
             {.floor = 0, .squares = true}};
 }
 
-TEST(TrajectoryLoss, HasTheGradientOfCentralDifferences)
+TEST(FrameLoss, HasTheGradientOfCentralDifferences)
 {
     const Windy windy({4, 4});
     const auto tape = make_reference_tape(windy.scene.cloth, windy.scene.options);
     const ParameterValues values = parameters_of(windy.scene.cloth);
-    for (const TrajectoryLoss& loss : all_losses()) {
+    for (const FrameLoss& loss : all_losses()) {
         std::vector<ParameterValues> gradients(2, ParameterGradient(windy.scene.cloth).kinds);
         windy.run(*tape, values, loss, &gradients);
         for (std::size_t k = 0; k < values.size(); ++k) {
@@ -108,13 +109,13 @@ TEST(TrajectoryLoss, HasTheGradientOfCentralDifferences)
     }
 }
 
-TEST(TrajectoryLoss, IsTheSameOnBothTapes)
+TEST(FrameLoss, IsTheSameOnBothTapes)
 {
     const Windy windy({4, 4});
     const ParameterValues values = parameters_of(windy.scene.cloth);
     const auto exact = make_reference_tape(windy.scene.cloth, windy.scene.options);
     const auto fast = make_fast_tape(windy.scene.cloth, windy.scene.options);
-    for (const TrajectoryLoss& loss : all_losses()) {
+    for (const FrameLoss& loss : all_losses()) {
         std::vector<ParameterValues> a(2, ParameterGradient(windy.scene.cloth).kinds), b = a;
         const auto expected = windy.run(*exact, values, loss, &a);
         const auto found = windy.run(*fast, values, loss, &b);
@@ -133,7 +134,7 @@ TEST(TrajectoryLoss, IsTheSameOnBothTapes)
     }
 }
 
-TEST(TrajectoryLoss, IsTheMeanOverFramesOfTheRootMeanSquare)
+TEST(FrameLoss, IsTheMeanOverFramesOfTheRootMeanSquare)
 {
     // Nothing moves in empty space; the targets are off by 3 and 4 m, then by 1 m, then missing.
     const Cloth cloth = chain_cloth(2, 1, 2, 8, 1);
@@ -147,7 +148,7 @@ TEST(TrajectoryLoss, IsTheMeanOverFramesOfTheRootMeanSquare)
     const auto tape = make_reference_tape(cloth, {0.1, kEmptySpace, Device::reference});
     tape->set_parameters(parameters_of(cloth));
     const Trajectory* lanes[] = {&clip};
-    const auto run = [&](const TrajectoryLoss& loss) {
+    const auto run = [&](const FrameLoss& loss) {
         return follow<double>(*tape, map, lanes, loss, 1, 1e6, {})[0];
     };
     const double first = std::sqrt(12.5);
@@ -209,7 +210,7 @@ TEST(LogParameters, StayBelowStableValuesAndZerosStayZero)
     for (auto& kind : upwards) std::fill(kind.begin(), kind.end(), -1.0);
     for (int step = 1; step <= 60; ++step) {
         ParameterValues gradient = upwards;
-        logs.to_coordinates(gradient, logs.values(state.parameters));
+        to_coordinates(gradient, logs.slopes(logs.values(state.parameters)));
         logs.descend(state, gradient, options, 0.3, step);
     }
     const ParameterValues values = logs.values(state.parameters);

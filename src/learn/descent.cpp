@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <future>
+#include <map>
 
-#include "core/quantile.h"
 #include "learn/adam.h"
 #include "springtime/error.h"
 
@@ -16,31 +16,6 @@ int total_iterations(const DescentOptions& options)
     int sum = 0;
     for (const Horizon& horizon : options.horizons) sum += horizon.iterations;
     return sum;
-}
-
-std::optional<ParameterValues> limited_mean(std::vector<ParameterValues> gradients, double limit)
-{
-    std::vector<double> norms;
-    std::vector<const ParameterValues*> finite;
-    for (const ParameterValues& gradient : gradients) {
-        const double norm = norm_of(gradient);
-        if (!std::isfinite(norm)) continue;
-        norms.push_back(norm);
-        finite.push_back(&gradient);
-    }
-    if (2 * finite.size() <= gradients.size()) return std::nullopt;
-    const double most = limit * quantile(norms, 0.5);
-    ParameterValues mean = *finite[0];
-    for (auto& kind : mean) std::fill(kind.begin(), kind.end(), 0.0);
-    for (std::size_t i = 0; i < finite.size(); ++i) {
-        const double scale = (norms[i] > most ? most / norms[i] : 1) / double(finite.size());
-        for (std::size_t k = 0; k < mean.size(); ++k) {
-            for (std::size_t e = 0; e < mean[k].size(); ++e) {
-                mean[k][e] += scale * (*finite[i])[k][e];
-            }
-        }
-    }
-    return mean;
 }
 
 namespace {
@@ -81,16 +56,26 @@ class Descent {
           first_iteration_(first_iteration),
           logs_(start, shortest_step(set, start), options.masses, set.options.regions),
           gradient_(set.gradient_of(start, true)),  // zero has no logarithm
-          loss_(set.trajectory_loss(options))
+          loss_(set.trajectory_loss(options)),
+          keeps_(gradient_.can_keep(set.map))
     {
+        if (!keeps_) return;
+        set.cache->keep_rollouts(memory_to_spare());  // a backend is quicker than files are
+        set.keep_validation(gradient_);
     }
 
     TrainResult run(const TrainState* resume, const TrainHooks& hooks, const Progress& progress,
                     const std::string& stage, std::optional<double> start_error);
 
   private:
-    using Batch = std::vector<Trajectory>;
+    // What an iteration follows, and the whole rollouts that the backend is to keep for it.
+    struct Batch {
+        std::vector<Trajectory> clips;
+        std::map<std::size_t, std::vector<float>> landmarks;
+    };
 
+    Batch read(int iteration) const;
+    void keep(Batch& batch);
     void begin(std::optional<double> start_error);
     void go_on(const TrainState& state);
     void read_ahead(int iteration);
@@ -108,7 +93,8 @@ class Descent {
     int first_iteration_;
     LogParameters logs_;
     BatchGradient gradient_;
-    TrajectoryLoss loss_;
+    FrameLoss loss_;
+    bool keeps_;  // whether the backend keeps landmarks, and still has room
     TrainState state_;
     std::future<Batch> coming_;
 };
@@ -162,35 +148,57 @@ std::vector<Clip> Descent::clips_of(int iteration) const
 void Descent::read_ahead(int iteration)
 {
     if (iteration >= total_iterations(options_)) return;
-    coming_ = std::async(std::launch::async, [this, iteration] {
-        return set_.trajectories.read(clips_of(iteration), intervals_of(iteration));
-    });
+    coming_ = std::async(std::launch::async, [this, iteration] { return read(iteration); });
+}
+
+// Landmarks that the backend keeps, or is about to, are not read clip by clip.
+Descent::Batch Descent::read(int iteration) const
+{
+    Batch batch;
+    for (const Clip& clip : clips_of(iteration)) {
+        const bool kept = gradient_.keeps(clip.rollout);
+        if (keeps_ && !kept && !batch.landmarks.contains(clip.rollout)) {
+            batch.landmarks[clip.rollout] = set_.landmarks(clip.rollout);
+        }
+        batch.clips.push_back(
+            set_.trajectories.read(clip, intervals_of(iteration), !keeps_ && !kept));
+    }
+    return batch;
+}
+
+// Where there is no room, clips have landmarks of their own, and later ones are read with them.
+void Descent::keep(Batch& batch)
+{
+    for (const auto& [rollout, position] : batch.landmarks) {
+        keeps_ = keeps_ && gradient_.keep(rollout, position, set_.map);
+    }
+    const std::size_t row = 3 * set_.map.landmark_count();
+    for (Trajectory& clip : batch.clips) {
+        const auto whole = batch.landmarks.find(clip.part.rollout);
+        if (whole == batch.landmarks.end() || gradient_.keeps(clip.part.rollout)) continue;
+        const auto begin = whole->second.begin() + std::ptrdiff_t(clip.part.first_frame * row);
+        clip.position.assign(begin, begin + std::ptrdiff_t(clip.frame_count * row));
+    }
 }
 
 ParameterValues Descent::gradient_of(const Batch& batch, const ParameterValues& values,
                                      TrainLog& log)
 {
-    std::vector<BatchGradient::Followed> followed =
-        gradient_.follow(batch, set_.map, values, loss_, true);
-    std::vector<ParameterValues> gradients;
+    const BatchGradient::Mean found = gradient_.limited_mean(
+        batch.clips, set_.map, values, loss_, logs_.slopes(values), options_.gradient_limit);
     std::size_t finite = 0;
-    for (BatchGradient::Followed& clip : followed) {
-        if (!std::isfinite(clip.result.loss)) {
-            clip.gradient = {{std::nan("")}};
-        } else {
-            logs_.to_coordinates(clip.gradient, values);
-            log.loss.trajectory += clip.result.loss;
-            ++finite;
-        }
-        gradients.push_back(std::move(clip.gradient));
+    for (const TrajectoryResult& clip : found.trajectories) {
+        if (!std::isfinite(clip.loss)) continue;
+        log.loss.trajectory += clip.loss;
+        ++finite;
     }
     log.loss.total = log.loss.trajectory /= double(std::max<std::size_t>(finite, 1));
-    if (auto mean = limited_mean(std::move(gradients), options_.gradient_limit)) return *mean;
+    if (found.gradient) return *found.gradient;
     const Clip first = clips_of(done())[0];
     throw Failure(
         "train: iteration {}: {} of {} clips blow up, the first of them in rollout {} from frame "
         "{}; the last good checkpoint is kept. Lower the rate",
-        state_.iteration, followed.size() - finite, followed.size(), first.rollout,
+        state_.iteration, batch.clips.size() - finite, batch.clips.size(), first.rollout,
         first.first_frame);
 }
 
@@ -198,7 +206,8 @@ TrainLog Descent::iterate()
 {
     const auto begin = std::chrono::steady_clock::now();
     const int total = total_iterations(options_);
-    const Batch batch = coming_.get();
+    Batch batch = coming_.get();
+    keep(batch);
     read_ahead(done() + 1);
     TrainLog log;
     log.iteration = state_.iteration;

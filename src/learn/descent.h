@@ -19,9 +19,4 @@ TrainResult descend(const TrainingSet& set, const Cloth& start, const DescentOpt
                     const Progress& progress, const std::string& stage,
                     std::optional<double> start_error = std::nullopt);
 
-// Scales the gradients of clips down to `limit` times the median of their norms, so that a chaotic
-// clip cannot rule, and returns their mean. Gradients that are not finite are left out; nothing is
-// returned if these are half or more.
-std::optional<ParameterValues> limited_mean(std::vector<ParameterValues> gradients, double limit);
-
 }  // namespace springtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <future>
 #include <mutex>
 #include <numeric>
 
@@ -208,7 +209,8 @@ struct BlowUp {
 class Evaluator {
   public:
     Evaluator(const Cloth& surrogate, const Motion& motion, Device device, int threads,
-              const Progress& progress, int substeps, const FrameWatcher& watcher)
+              const Progress& progress, int substeps, const FrameWatcher& watcher,
+              const MakeRecorder& make_recorder)
         : surrogate_(surrogate),
           resampler_(surrogate, motion.header),
           landmarks_(surrogate, motion.header),
@@ -228,14 +230,20 @@ class Evaluator {
             return motion.frame_counts[a] > motion.frame_counts[b];
         });
         for (const std::size_t frames : motion.frame_counts) frames_total_ += double(frames);
-        width_ = batch_width(motion.frame_counts[order_[0]]);
+        const std::size_t longest = motion.frame_counts[order_[0]];
+        recorder_ = make_recorder(surrogate, step_, order_.size(), (longest - 1) * stride_);
+        width_ = batch_width(longest);
     }
 
     MotionError run();
 
   private:
     std::size_t batch_width(std::size_t frames) const;
+    int batch_count() const { return int((order_.size() + width_ - 1) / width_); }
     void run_batch(int batch);
+    void run_recorder();
+    bool record_batch(int batch, const std::vector<Target>& targets);
+    void compare(const Target& target, const BatchRecorder::Frames& recorded);
     std::vector<Target> read_batch(int batch) const;
     void note_blow_up(int batch, const BlowUp& blow_up);
     void report_frames(double count);
@@ -249,6 +257,8 @@ class Evaluator {
     int stride_, threads_;
     const Progress& progress_;
     const FrameWatcher& watcher_;
+    std::unique_ptr<BatchRecorder> recorder_;  // null: steppers
+    std::vector<BatchRecorder::Frames> recorded_;
     std::vector<std::size_t> order_;   // rollouts as the batches take them
     std::vector<FrameErrors> errors_;  // by rollout; each is filled by one thread
     std::size_t width_ = 1;
@@ -259,12 +269,13 @@ class Evaluator {
     BlowUp blow_up_;
 };
 
-// As many lanes as the stepper likes, out of 256 MiB of targets. The number of threads has no say,
-// so that whichever rollout of a batch blows up first is the same for all.
+// As many lanes as the stepper or the recorder likes, out of 256 MiB of targets. The number of
+// threads has no say, so that whichever rollout of a batch blows up first is the same for all.
 std::size_t Evaluator::batch_width(std::size_t frames) const
 {
     const double bytes = double(frames) * double(landmarks_.landmark_count()) * 3 * sizeof(float);
-    const auto lanes = std::size_t(make_batch_stepper(surrogate_, step_)->lane_count());
+    const auto lanes = std::size_t(recorder_ ? recorder_->lane_count()
+                                             : make_batch_stepper(surrogate_, step_)->lane_count());
     return std::clamp(std::size_t(0x1p28 / bytes), std::size_t{1}, lanes);
 }
 
@@ -312,6 +323,73 @@ void Evaluator::run_batch(int batch)
     }
 }
 
+// One batch after the other, and the next is read meanwhile.
+void Evaluator::run_recorder()
+{
+    const auto read_ahead = [&](int batch) {
+        return std::async(std::launch::async, [this, batch] {
+            return batch < batch_count() ? read_batch(batch) : std::vector<Target>{};
+        });
+    };
+    auto coming = read_ahead(0);
+    for (int batch = 0; batch < batch_count() && first_bad_batch_ < 0; ++batch) {
+        const std::vector<Target> targets = coming.get();
+        coming = read_ahead(batch + 1);
+        if (!record_batch(batch, targets)) run_batch(batch);
+    }
+}
+
+// False if a lane blows up behind the end of its target, which does no harm: steppers look away
+// then.
+bool Evaluator::record_batch(int batch, const std::vector<Target>& targets)
+{
+    std::vector<BatchRecorder::Start> starts;
+    double frames = 0;
+    for (const Target& target : targets) {
+        starts.push_back({&target.start, &target.handles});
+        frames += double(target.landmarks.frame_count);
+    }
+    const double before = frames_done_;
+    const auto report = recorder_->record(
+        starts, targets[0].landmarks.frame_count, stride_, false, recorded_,
+        [&](double share) { report_frames(before + share * frames - frames_done_); });
+    if (report) {
+        const Target& target = targets[std::size_t(report->lane)];
+        frames_done_ = before;
+        if (report->step > long(target.landmarks.frame_count - 1) * stride_) return false;
+        note_blow_up(batch, {target.rollout, *report});
+        return true;
+    }
+    parallel_for(int(targets.size()), threads_, [&](int lane) {
+        compare(targets[std::size_t(lane)], recorded_[std::size_t(lane)]);
+    });
+    return true;
+}
+
+void Evaluator::compare(const Target& target, const BatchRecorder::Frames& recorded)
+{
+    const std::size_t particles = surrogate_.particle_count();
+    const auto vectors = [&](const std::vector<float>& values, std::size_t frame) {
+        std::vector<Vec3d> result(particles);
+        const float* x = &values[3 * frame * particles];
+        for (Vec3d& a : result) {
+            a = {x[0], x[1], x[2]};
+            x += 3;
+        }
+        return result;
+    };
+    for (std::size_t frame = 0; frame < target.landmarks.frame_count; ++frame) {
+        State state{target.start.time + double(frame) * stride_ * step_.dt,
+                    vectors(recorded.position, frame),
+                    {}};
+        const double error = frame_error(landmarks_.apply(state.position), target, frame);
+        errors_[target.rollout].push_back(error);
+        if (!watcher_) continue;
+        state.velocity = vectors(recorded.velocity, frame);
+        watcher_(target.rollout, frame, state, error);
+    }
+}
+
 // Of several batches in which something blows up the first counts, whoever comes to it when.
 void Evaluator::note_blow_up(int batch, const BlowUp& blow_up)
 {
@@ -341,12 +419,15 @@ void Evaluator::fail() const
 
 MotionError Evaluator::run()
 {
-    const int batches = int((order_.size() + width_ - 1) / width_);
-    parallel_for(batches, threads_, [&](int batch) {
-        const int bad = first_bad_batch_;
-        if (bad >= 0 && bad < batch) return;
-        run_batch(batch);
-    });
+    if (recorder_) {
+        run_recorder();
+    } else {
+        parallel_for(batch_count(), threads_, [&](int batch) {
+            const int bad = first_bad_batch_;
+            if (bad >= 0 && bad < batch) return;
+            run_batch(batch);
+        });
+    }
     if (first_bad_batch_ >= 0) fail();
     return summary_of(errors_);
 }
@@ -360,7 +441,8 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
 }
 
 MotionError watched_error(const Cloth& surrogate, const Motion& motion, Device device, int threads,
-                          const Progress& progress, int substeps, const FrameWatcher& watcher)
+                          const Progress& progress, int substeps, const FrameWatcher& watcher,
+                          const MakeRecorder& make_recorder)
 {
     check_cloth(surrogate, "surrogate");
     if (!surrogate.globals) check_size(surrogate, motion);  // else with_globals() compares sizes
@@ -373,7 +455,9 @@ MotionError watched_error(const Cloth& surrogate, const Motion& motion, Device d
     check_some_free(motion, "evaluate");
     if (substeps < 1) throw Error("evaluate: {} sub-steps; at least 1 is needed", substeps);
     const Motion corrected = surrogate.globals ? with_globals(motion, *surrogate.globals) : motion;
-    return Evaluator(surrogate, corrected, device, threads, progress, substeps, watcher).run();
+    return Evaluator(surrogate, corrected, device, threads, progress, substeps, watcher,
+                     make_recorder)
+        .run();
 }
 
 MotionError static_error(const Motion& motion)

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "learn/limited_mean.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -20,17 +21,18 @@ std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& envi
 
 BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
                              int threads, const Substeps& substeps, bool zeros_stay,
-                             std::function<void()> heartbeat)
+                             std::function<void()> heartbeat, const GradientBackends& backends)
     : surrogate_(surrogate),
       options_(options),
       stride_(stride),
       threads_(thread_count(threads)),
       substeps_(substeps),
       zeros_stay_(zeros_stay),
-      heartbeat_(std::move(heartbeat))
+      heartbeat_(std::move(heartbeat)),
+      backends_(backends),
+      clip_backend_(backends.clips(surrogate, options, stride))
 {
-    backend_ = make_clip_gradient(surrogate, options, stride);
-    if (substeps.count && !backend_) make_tapes(*substeps.count);
+    if (substeps.count && !clip_backend_) make_tapes(*substeps.count);
 }
 
 // Those of other sub-steps go: they may hold hundreds of megabytes.
@@ -110,7 +112,7 @@ BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
         const double none = std::nan("");
         return {{none, none, none, 0, none}, ParameterGradient(surrogate_)};
     }
-    if (backend_) return run_backend(clips, parameters, weights, *substeps, with_gradient);
+    if (clip_backend_) return run_backend(clips, parameters, weights, *substeps, with_gradient);
     make_tapes(*substeps);
     if (!reference_.empty()) {
         return run_groups(reference_, clips, parameters, weights, with_gradient);
@@ -130,8 +132,8 @@ BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& cli
                          clip.position, clip.velocity, clip.acceleration});
     }
     ClipGradient::Result found =
-        backend_->run(views, parameters, {weights.force, weights.impulse, weights.position},
-                      substeps, with_gradient);
+        clip_backend_->run(views, parameters, {weights.force, weights.impulse, weights.position},
+                           substeps, with_gradient);
     const ClipTerms& terms = found.loss;
     Result result{{terms.force, terms.impulse, terms.position, 0,
                    weights.force * terms.force + weights.impulse * terms.impulse +
@@ -145,7 +147,7 @@ template <class Real>
 void BatchGradient::follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                                   const std::vector<Trajectory>& trajectories,
                                   const LandmarkMap& map, const ParameterValues& parameters,
-                                  const TrajectoryLoss& loss, bool with_gradient,
+                                  const FrameLoss& loss, bool with_gradient,
                                   std::vector<Followed>& results)
 {
     const double speed_limit = largest_speed(surrogate_.sheet, options_.dt / taped_substeps_);
@@ -170,14 +172,69 @@ void BatchGradient::follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tape
     });
 }
 
+// Made when first needed: most batches need but one of the two, and each takes memory.
+TrajectoryGradient* BatchGradient::trajectory_backend(const LandmarkMap& map)
+{
+    if (asked_for_trajectories_) return trajectory_backend_.get();
+    asked_for_trajectories_ = true;
+    LandmarkShares shares;
+    for (const LandmarkMap::Weights& weights : map.weights()) {
+        shares.particle.push_back(weights.particle);
+        shares.weight.push_back(weights.weight);
+    }
+    trajectory_backend_ = backends_.trajectories(surrogate_, options_, stride_, shares, heartbeat_);
+    return trajectory_backend_.get();
+}
+
+bool BatchGradient::can_keep(const LandmarkMap& map)
+{
+    return trajectory_backend(map) != nullptr;
+}
+
+bool BatchGradient::keep(std::size_t rollout, std::span<const float> position,
+                         const LandmarkMap& map)
+{
+    if (keeps(rollout)) return true;
+    TrajectoryGradient* backend = trajectory_backend(map);
+    if (!backend || !backend->keep(rollout, position)) return false;
+    kept_.insert(rollout);
+    return true;
+}
+
+TrajectoryGradient::Result BatchGradient::follow_backend(
+    const std::vector<Trajectory>& trajectories, const ParameterValues& parameters,
+    const FrameLoss& loss, int substeps, const TrajectoryGradient::Wish& wish)
+{
+    std::vector<TrajectoryView> views;
+    for (const Trajectory& trajectory : trajectories) {
+        TrajectoryView& view = views.emplace_back();
+        view.start = &trajectory.start;
+        view.handles = &trajectory.handles;
+        view.frame_count = trajectory.frame_count;
+        view.free = trajectory.free;
+        view.part = trajectory.part;
+        if (!keeps(trajectory.part.rollout)) view.position = trajectory.position;
+    }
+    return trajectory_backend_->follow(views, parameters, loss, substeps, wish);
+}
+
 std::vector<BatchGradient::Followed> BatchGradient::follow(
     const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
-    const ParameterValues& parameters, const TrajectoryLoss& loss, bool with_gradient)
+    const ParameterValues& parameters, const FrameLoss& loss, bool with_gradient)
 {
     const double none = std::nan("");
     std::vector<Followed> results(trajectories.size(), Followed{{none, none, 1}, {}});
     const std::optional<int> substeps = substeps_for(parameters);
     if (!substeps) return results;
+    if (trajectory_backend(map)) {
+        TrajectoryGradient::Result found =
+            follow_backend(trajectories, parameters, loss, *substeps, {.each = with_gradient});
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            results[i].result = found.trajectories[i];
+            if (with_gradient) results[i].gradient = std::move(found.each[i]);
+        }
+        return results;
+    }
     make_tapes(*substeps);
     if (!reference_.empty()) {
         follow_groups(reference_, trajectories, map, parameters, loss, with_gradient, results);
@@ -185,6 +242,34 @@ std::vector<BatchGradient::Followed> BatchGradient::follow(
         follow_groups(fast_, trajectories, map, parameters, loss, with_gradient, results);
     }
     return results;
+}
+
+BatchGradient::Mean BatchGradient::limited_mean(const std::vector<Trajectory>& trajectories,
+                                                const LandmarkMap& map,
+                                                const ParameterValues& parameters,
+                                                const FrameLoss& loss,
+                                                const ParameterValues& slopes, double limit)
+{
+    const std::optional<int> substeps = substeps_for(parameters);
+    if (substeps && trajectory_backend(map)) {
+        TrajectoryGradient::Result found = follow_backend(trajectories, parameters, loss, *substeps,
+                                                          {.scale = &slopes, .limit = limit});
+        return {std::move(found.trajectories), std::move(found.mean)};
+    }
+    Mean result;
+    std::vector<ParameterValues> gradients;
+    for (Followed& clip : follow(trajectories, map, parameters, loss, true)) {
+        result.trajectories.push_back(clip.result);
+        if (!std::isfinite(clip.result.loss)) clip.gradient = {{std::nan("")}};
+        for (std::size_t k = 0; std::isfinite(clip.result.loss) && k < slopes.size(); ++k) {
+            for (std::size_t e = 0; e < slopes[k].size(); ++e) {
+                clip.gradient[k][e] *= slopes[k][e];
+            }
+        }
+        gradients.push_back(std::move(clip.gradient));
+    }
+    result.gradient = springtime::limited_mean(gradients, limit);
+    return result;
 }
 
 double BatchGradient::motion_rmse(const std::vector<Rollout>& clips,

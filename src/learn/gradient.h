@@ -2,12 +2,15 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "learn/loss.h"
 #include "learn/trajectory.h"
 #include "sim/clip_gradient.h"
 #include "sim/tape.h"
+#include "sim/trajectory_gradient.h"
 
 namespace springtime {
 
@@ -19,20 +22,27 @@ std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& envi
 // Cloths that need shorter steps are not considered: a second of motion takes 10^5 of these. [s]
 inline constexpr double kShortestStep = 1e-5;
 
-// Loss and gradient of a batch of clips: by the backend itself where it has a ClipGradient,
-// otherwise by its tapes, spread over threads. Groups of clips are summed in order, so the result
-// does not depend on the number of threads.
+// Who makes a backend that takes whole clips: the registry, or a test in its place.
+struct GradientBackends {
+    std::function<std::unique_ptr<ClipGradient>(const Cloth&, const SimulationOptions&, int stride)>
+        clips = make_clip_gradient;
+    std::function<std::unique_ptr<TrajectoryGradient>(const Cloth&, const SimulationOptions&,
+                                                      int stride, const LandmarkShares&,
+                                                      std::function<void()> heartbeat)>
+        trajectories = make_trajectory_gradient;
+};
+
+// Loss and gradient of a batch of clips: by the backend itself where it has a ClipGradient or a
+// TrajectoryGradient, otherwise by its tapes, spread over threads. Groups of clips are summed in
+// order, so the result does not depend on the number of threads.
 class BatchGradient {
   public:
     // As TapeOptions has them: `zeros_stay` and `heartbeat`.
     BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride, int threads,
                   const Substeps& substeps = {1}, bool zeros_stay = false,
-                  std::function<void()> heartbeat = {});
+                  std::function<void()> heartbeat = {}, const GradientBackends& backends = {});
     ~BatchGradient();
     BatchGradient(BatchGradient&&) noexcept = default;
-
-    // Instead of what the device offers.
-    void use(std::unique_ptr<ClipGradient> backend) { backend_ = std::move(backend); }
 
     struct Result {
         LossTerms loss;  // mean over the clips; NaN where the steps would be too short
@@ -48,7 +58,24 @@ class BatchGradient {
     };
     std::vector<Followed> follow(const std::vector<Trajectory>& trajectories,
                                  const LandmarkMap& map, const ParameterValues& parameters,
-                                 const TrajectoryLoss& loss, bool with_gradient);
+                                 const FrameLoss& loss, bool with_gradient);
+
+    // The same with the mean of the gradients by other coordinates, each limited as limited_mean()
+    // says; `slopes` are the derivatives of the parameters by these coordinates.
+    struct Mean {
+        std::vector<TrajectoryResult> trajectories;
+        std::optional<ParameterValues> gradient;  // nothing if half or more blow up
+    };
+    Mean limited_mean(const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
+                      const ParameterValues& parameters, const FrameLoss& loss,
+                      const ParameterValues& slopes, double limit);
+
+    // Whether landmarks can be kept on the backend's side at all. Once a rollout is kept, its
+    // trajectories need no landmarks of their own.
+    bool can_keep(const LandmarkMap& map);
+    bool keeps(std::size_t rollout) const { return kept_.contains(rollout); }
+    // Landmarks of a whole rollout, frames x landmarks x 3. False where there is no room for them.
+    bool keep(std::size_t rollout, std::span<const float> position, const LandmarkMap& map);
 
     // Root of the mean squared distance to the targets, over all frames and particles. [m]
     double motion_rmse(const std::vector<Rollout>& clips, const ParameterValues& parameters);
@@ -65,11 +92,16 @@ class BatchGradient {
     template <class Real>
     void follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
                        const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
-                       const ParameterValues& parameters, const TrajectoryLoss& loss,
-                       bool with_gradient, std::vector<Followed>& results);
+                       const ParameterValues& parameters, const FrameLoss& loss, bool with_gradient,
+                       std::vector<Followed>& results);
     Result run_backend(const std::vector<Rollout>& clips, const ParameterValues& parameters,
                        const LossWeights& weights, int substeps, bool with_gradient);
     void make_tapes(int substeps);
+    TrajectoryGradient* trajectory_backend(const LandmarkMap& map);
+    TrajectoryGradient::Result follow_backend(const std::vector<Trajectory>& trajectories,
+                                              const ParameterValues& parameters,
+                                              const FrameLoss& loss, int substeps,
+                                              const TrajectoryGradient::Wish& wish);
 
     Cloth surrogate_;
     SimulationOptions options_;  // with the step of the motion
@@ -77,7 +109,11 @@ class BatchGradient {
     Substeps substeps_;
     bool zeros_stay_;
     std::function<void()> heartbeat_;
-    std::unique_ptr<ClipGradient> backend_;                 // null: tapes
+    GradientBackends backends_;
+    std::unique_ptr<ClipGradient> clip_backend_;  // null: tapes
+    std::unique_ptr<TrajectoryGradient> trajectory_backend_;
+    bool asked_for_trajectories_ = false;
+    std::unordered_set<std::size_t> kept_;                  // rollouts
     int taped_substeps_ = 0;                                // of the tapes; 0 before there are any
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread
     std::vector<std::unique_ptr<Tape<double>>> reference_;  // one per thread

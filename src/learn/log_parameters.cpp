@@ -288,13 +288,13 @@ ParameterValues LogParameters::values(ParameterValues coordinates) const
     return coordinates;
 }
 
-void LogParameters::to_coordinates(ParameterValues& gradient, const ParameterValues& values) const
+ParameterValues LogParameters::slopes(const ParameterValues& values) const
 {
-    for (std::size_t k = 0; k < gradient.size(); ++k) {
-        for (std::size_t e = 0; e < gradient[k].size(); ++e) {
-            gradient[k][e] *= is_logarithm(k) ? values[k][e] : unit_;
-        }
+    ParameterValues slopes = values;
+    for (std::size_t k = 0; k < slopes.size(); ++k) {
+        if (!is_logarithm(k)) std::fill(slopes[k].begin(), slopes[k].end(), unit_);
     }
+    return slopes;
 }
 
 ParameterValues values_with_masses(const Cloth& cloth)

@@ -38,8 +38,9 @@ class LogParameters {
     // within their bounds.
     ParameterValues values(ParameterValues coordinates) const;
 
-    // Turns the gradient by parameters into that by coordinates: d/d(log k) = k d/dk.
-    void to_coordinates(ParameterValues& gradient, const ParameterValues& values) const;
+    // The derivative of every parameter by its coordinate: d k / d(log k) = k. Times these, a
+    // gradient by parameters is one by coordinates.
+    ParameterValues slopes(const ParameterValues& values) const;
 
   private:
     bool is_logarithm(std::size_t parameter) const;

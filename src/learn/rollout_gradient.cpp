@@ -66,7 +66,7 @@ RolloutGradient rollout_gradient(const Cloth& cloth, const Motion& source,
     const std::vector<Trajectory> trajectories =
         TrajectoryReader(motion, resampler, cloth)
             .read(clips, intervals_of(motion, options.seconds));
-    TrajectoryLoss loss;
+    FrameLoss loss;
     loss.squares = options.squares;
     if (options.width) loss.width = *options.width;
     const Heartbeat heartbeat(progress);

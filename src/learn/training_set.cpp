@@ -19,7 +19,8 @@ Substeps substeps_of(const TrainOptions& options, const MotionHeader& header)
 
 TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices,
                          std::function<void()> beat)
-    : motion(source),
+    : cache(std::make_shared<MotionCache>(source)),
+      motion(through_cache(source, cache)),
       options(choices),
       surrogate(surrogate_of(source.header, choices)),
       step{source.header.dt, source.header.environment, choices.device},
@@ -27,8 +28,8 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices,
       resampler(surrogate, source.header),
       map(surrogate, source.header),
       split(split_rollouts(source.frame_counts.size(), choices.validation_share, choices.seed)),
-      reader(source, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate),
-      trajectories(source, resampler, surrogate),
+      reader(motion, resampler, std::size_t(choices.clip_steps / source.header.stride), &surrogate),
+      trajectories(motion, resampler, surrogate),
       heartbeat(std::move(beat))
 {
     validation =
@@ -45,10 +46,10 @@ std::vector<Trajectory> TrainingSet::whole_rollouts(const std::vector<std::size_
     return whole;
 }
 
-TrajectoryLoss TrainingSet::trajectory_loss(const DescentOptions& descent) const
+FrameLoss TrainingSet::trajectory_loss(const DescentOptions& descent) const
 {
     constexpr double kFloor = 1e-3;
-    TrajectoryLoss loss;
+    FrameLoss loss;
     loss.floor = kFloor * std::hypot(surrogate.sheet.length, surrogate.sheet.width);
     loss.squares = descent.squares;
     if (descent.width) loss.width = *descent.width;
@@ -63,7 +64,20 @@ std::vector<Clip> TrainingSet::training_clips(double tail_seconds) const
 BatchGradient TrainingSet::gradient_of(const Cloth& cloth, bool zeros_stay) const
 {
     return BatchGradient(cloth, step, motion.header.stride, options.threads, substeps, zeros_stay,
-                         heartbeat);
+                         heartbeat, backends);
+}
+
+void TrainingSet::keep_validation(BatchGradient& gradient) const
+{
+    if (!gradient.can_keep(map)) return;
+    for (const Trajectory& whole : validation) {
+        gradient.keep(whole.part.rollout, whole.position, map);
+    }
+}
+
+std::vector<float> TrainingSet::landmarks(std::size_t rollout) const
+{
+    return motion.read(rollout, 0, motion.frame_counts[rollout]).position;
 }
 
 ValidationError TrainingSet::validation_error(BatchGradient& gradient,

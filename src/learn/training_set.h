@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "learn/clip_reader.h"
 #include "learn/gradient.h"
 #include "learn/stage.h"
 #include "learn/trajectory.h"
+#include "motion/motion_cache.h"
 #include "springtime/learn.h"
 
 namespace springtime {
@@ -28,7 +30,7 @@ struct TrainingSet {
 
     // What descents minimise. Errors below a thousandth of the diagonal of the sheet are rounding
     // and chaos (0.02 m of a sheet of 15.5 m).
-    TrajectoryLoss trajectory_loss(const DescentOptions& descent) const;
+    FrameLoss trajectory_loss(const DescentOptions& descent) const;
 
     // Runs clips of a cloth with the surrogate's springs, whatever law they follow. With
     // `zeros_stay`, gradients by parameters that are zero may be left out.
@@ -38,7 +40,13 @@ struct TrainingSet {
                                      const ParameterValues& parameters) const;
     ValidationError validation_error(const Cloth& cloth) const;
 
-    const Motion& motion;
+    // Gives a batch what it will look at again and again.
+    void keep_validation(BatchGradient& gradient) const;
+    // Landmarks of a whole rollout, frames x landmarks x 3.
+    std::vector<float> landmarks(std::size_t rollout) const;
+
+    std::shared_ptr<MotionCache> cache;
+    Motion motion;  // read through the cache
     TrainOptions options;
     Cloth surrogate;  // not yet learned
     SimulationOptions step;
@@ -50,6 +58,7 @@ struct TrainingSet {
     TrajectoryReader trajectories;
     std::vector<Trajectory> validation;  // whole rollouts
     std::function<void()> heartbeat;
+    GradientBackends backends;
 };
 
 // The cloth that options ask for, not yet learned.

@@ -16,19 +16,24 @@ TrajectoryReader::TrajectoryReader(const Motion& motion, const Resampler& resamp
 {
 }
 
-Trajectory TrajectoryReader::read(const Clip& clip, std::size_t intervals) const
+Trajectory TrajectoryReader::read(const Clip& clip, std::size_t intervals,
+                                  bool with_landmarks) const
 {
     const MotionHeader& header = motion_->header;
     const double interval = header.frame_interval();
     const std::size_t left = motion_->frame_counts[clip.rollout] - 1 - clip.first_frame;
-    const FrameWindow window = window_around(*motion_, clip, std::min(intervals, left));
-    const State landmarks = window.rollout.state(window.clip_start, header);
     Trajectory result;
+    result.part = {clip.rollout, clip.first_frame};
     result.frame_count = std::min(intervals, left) + 1;
+    // A stored start tells itself; one that is estimated depends on what is read around it.
+    const bool start_alone = !with_landmarks && header.velocities && !header.gaps;
+    const std::size_t frames = start_alone ? 1 : result.frame_count;
+    const FrameWindow window = window_around(*motion_, clip, frames - 1);
+    const State landmarks = window.rollout.state(window.clip_start, header);
     result.start = resampler_->apply(landmarks);
     result.start.time = 0;
-    Rollout seen = window.rollout.frames(window.clip_start, result.frame_count, interval);
-    result.position = std::move(seen.position);
+    Rollout seen = window.rollout.frames(window.clip_start, frames, interval);
+    if (with_landmarks) result.position = std::move(seen.position);
     result.free.assign(header.landmark_count(), 1);
     for (const int landmark : seen.handles.particles) result.free[std::size_t(landmark)] = 0;
     Rollout held;  // without observed paths: nothing can depend on them
@@ -65,18 +70,6 @@ std::vector<Clip> ClipDraw::clips(const Motion& motion, const std::vector<std::s
     return drawn;
 }
 
-double TrajectoryLoss::of(double r) const
-{
-    if (squares) return r * r;
-    return r >= floor ? r : (r * r / floor + floor) / 2;  // of one slope at the floor
-}
-
-double TrajectoryLoss::slope(double r) const
-{
-    if (squares) return 2;
-    return 1 / std::max(r, floor);
-}
-
 namespace {
 
 // Some trajectories side by side, there and back.
@@ -84,8 +77,8 @@ template <class Real>
 class FollowRun {
   public:
     FollowRun(Tape<Real>& tape, const LandmarkMap& map,
-              std::span<const Trajectory* const> trajectories, const TrajectoryLoss& loss,
-              int stride, double speed_limit)
+              std::span<const Trajectory* const> trajectories, const FrameLoss& loss, int stride,
+              double speed_limit)
         : tape_(tape),
           map_(map),
           trajectories_(trajectories),
@@ -140,19 +133,6 @@ class FollowRun {
         return {double(at[0]) - x[0], double(at[lanes_]) - x[1], double(at[2 * lanes_]) - x[2]};
     }
 
-    double bent(double square) const
-    {
-        if (std::isinf(loss_.width)) return square;
-        const double ratio = square / (loss_.width * loss_.width);
-        // 2 (sqrt(1 + q) - 1) = 2 q / (sqrt(1 + q) + 1), without cancellation.
-        return 2 * square / (std::sqrt(1 + ratio) + 1);
-    }
-    double bent_slope(double square) const
-    {
-        if (std::isinf(loss_.width)) return 1;
-        return 1 / std::sqrt(1 + square / (loss_.width * loss_.width));
-    }
-
     void measure(std::size_t f, std::size_t lane)
     {
         const Trajectory& target = *trajectories_[lane];
@@ -162,7 +142,7 @@ class FollowRun {
         for (std::size_t l = 0; l < target.free.size(); ++l) {
             if (!target.counts(f, l)) continue;
             const Vec3d d = difference(f, lane, l);
-            sum += bent(dot(d, d));
+            sum += loss_.bent(dot(d, d));
             plain += dot(d, d);
             ++seen;
         }
@@ -199,7 +179,7 @@ class FollowRun {
         for (std::size_t l = 0; l < target.free.size(); ++l) {
             if (!target.counts(f, l)) continue;
             const Vec3d d = difference(f, lane, l);
-            const double by = scale / double(result.frames) * bent_slope(dot(d, d));
+            const double by = scale / double(result.frames) * loss_.bent_slope(dot(d, d));
             Real* to = &back_[3 * l * lanes_ + lane];
             for (int axis = 0; axis < 3; ++axis)
                 to[std::size_t(axis) * lanes_] = Real(by * d[axis]);
@@ -209,7 +189,7 @@ class FollowRun {
     Tape<Real>& tape_;
     const LandmarkMap& map_;
     std::span<const Trajectory* const> trajectories_;
-    const TrajectoryLoss& loss_;
+    const FrameLoss& loss_;
     int stride_;
     double speed_limit_;
     std::size_t lanes_, frames_ = 0;
@@ -223,7 +203,7 @@ class FollowRun {
 template <class Real>
 std::vector<TrajectoryResult> follow(Tape<Real>& tape, const LandmarkMap& map,
                                      std::span<const Trajectory* const> trajectories,
-                                     const TrajectoryLoss& loss, int stride, double speed_limit,
+                                     const FrameLoss& loss, int stride, double speed_limit,
                                      std::span<ParameterValues* const> gradients)
 {
     SPRINGTIME_ASSERT(!trajectories.empty() && int(trajectories.size()) <= tape.lane_count());
@@ -238,12 +218,10 @@ std::vector<TrajectoryResult> follow(Tape<Real>& tape, const LandmarkMap& map,
 }
 
 template std::vector<TrajectoryResult> follow(Tape<float>&, const LandmarkMap&,
-                                              std::span<const Trajectory* const>,
-                                              const TrajectoryLoss&, int, double,
-                                              std::span<ParameterValues* const>);
+                                              std::span<const Trajectory* const>, const FrameLoss&,
+                                              int, double, std::span<ParameterValues* const>);
 template std::vector<TrajectoryResult> follow(Tape<double>&, const LandmarkMap&,
-                                              std::span<const Trajectory* const>,
-                                              const TrajectoryLoss&, int, double,
-                                              std::span<ParameterValues* const>);
+                                              std::span<const Trajectory* const>, const FrameLoss&,
+                                              int, double, std::span<ParameterValues* const>);
 
 }  // namespace springtime

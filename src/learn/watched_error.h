@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "sim/batch_recorder.h"
 #include "springtime/evaluate.h"
 
 namespace springtime {
@@ -12,8 +13,13 @@ namespace springtime {
 using FrameWatcher =
     std::function<void(std::size_t rollout, std::size_t frame, const State& state, double error)>;
 
+// As make_batch_recorder(), which a test may replace.
+using MakeRecorder = std::function<std::unique_ptr<BatchRecorder>(
+    const Cloth&, const SimulationOptions&, std::size_t rollouts, std::size_t steps)>;
+
 // surrogate_error() with somebody to watch.
 MotionError watched_error(const Cloth& surrogate, const Motion& motion, Device device, int threads,
-                          const Progress& progress, int substeps, const FrameWatcher& watcher);
+                          const Progress& progress, int substeps, const FrameWatcher& watcher,
+                          const MakeRecorder& make_recorder = make_batch_recorder);
 
 }  // namespace springtime

@@ -9,6 +9,7 @@
 
 #include "core/parallel.h"
 #include "core/random.h"
+#include "motion/generate_by.h"
 #include "motion/record.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
@@ -216,6 +217,10 @@ void generate(const Cloth& cloth, const GenerateOptions& options, int first,
     const SimulationOptions step{options.dt, options.environment, options.device};
     const std::size_t frames =
         std::size_t(std::llround(options.seconds / (options.dt * options.stride))) + 1;
+    if (first >= options.rollouts) return;
+    const auto recorder = make_batch_recorder(cloth, step, std::size_t(options.rollouts - first),
+                                              (frames - 1) * std::size_t(options.stride));
+    if (recorder) return generate_by(*recorder, cloth, options, first, sink, progress);
     const int threads = thread_count(options.threads);
     const int width = std::min(make_batch_stepper(cloth, step)->lane_count(),
                                rollouts_in_memory(cloth, frames, threads));

@@ -25,6 +25,31 @@ SPRINGTIME_HD inline Vec3<T> direction(const Vec3<T>& d, const Vec3<T>& spare)
     return choose(has_length, (T(1.0f) / sqrt(choose(has_length, square, T(1.0f)))) * d, spare);
 }
 
+// ---- Where a solid is ----
+
+// Where a solid is at a time, and how it moved there in the last step.
+template <class T>
+struct SolidPlacement {
+    Vec3<T> axes[3];   // its own axes in the world
+    Vec3<T> position;  // of its origin [m]
+    // Velocity of the solid at its point y, seen in its own axes: drift + the rows of spin times y.
+    Vec3<T> spin[3];  // [1/s]
+    Vec3<T> drift;    // [m/s]
+
+    SPRINGTIME_HD Vec3<T> to_own(const Vec3<T>& direction) const
+    {
+        return {dot(axes[0], direction), dot(axes[1], direction), dot(axes[2], direction)};
+    }
+    SPRINGTIME_HD Vec3<T> to_world(const Vec3<T>& own) const
+    {
+        return own.x * axes[0] + own.y * axes[1] + own.z * axes[2];
+    }
+    SPRINGTIME_HD Vec3<T> velocity(const Vec3<T>& y) const
+    {
+        return drift + Vec3<T>{dot(spin[0], y), dot(spin[1], y), dot(spin[2], y)};
+    }
+};
+
 // ---- Distance to a solid and its gradient ----
 
 // How far a point is from a solid [m], negative inside, and the direction in which that grows

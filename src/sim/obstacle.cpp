@@ -93,6 +93,12 @@ struct Rotation {
     }
 };
 
+ObstaclePlacement standing_at(const Pose& pose)
+{
+    const auto [x, y, z] = turned_axes(pose.turn);
+    return {{x, y, z}, pose.position, {}, {}};
+}
+
 // ---- Checks ----
 
 // Steps run in float, which would overflow when squared.
@@ -255,7 +261,7 @@ Pose pose_between(const Pose& from, const Pose& to, double part)
 ObstaclePlacement placement_of(const Obstacle& obstacle, double time, double dt)
 {
     const Pose now = obstacle.pose(time);
-    if (!obstacle.moving()) return {turned_axes(now.turn), now.position, {}, {}};
+    if (!obstacle.moving()) return standing_at(now);
     return placement_between(obstacle.pose(time - dt), now, dt);
 }
 
@@ -263,7 +269,7 @@ ObstaclePlacement placement_of(const Obstacle& obstacle, double time, double dt)
 // come (1 - R^T R') y + R^T (position - position').
 ObstaclePlacement placement_between(const Pose& before, const Pose& now, double dt)
 {
-    ObstaclePlacement placement{turned_axes(now.turn), now.position, {}, {}};
+    ObstaclePlacement placement = standing_at(now);
     const std::array<Vec3d, 3> old_axes = turned_axes(before.turn);
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {

@@ -7,27 +7,7 @@
 
 namespace springtime {
 
-// Where an obstacle is at a time, and how it moved there in the last step.
-struct ObstaclePlacement {
-    std::array<Vec3d, 3> axes;  // its own axes in the world
-    Vec3d position;             // of its origin [m]
-    // Velocity of the solid at its point y, seen in its own axes: drift + the rows of spin times y.
-    std::array<Vec3d, 3> spin;  // [1/s]
-    Vec3d drift;                // [m/s]
-
-    Vec3d to_own(const Vec3d& direction) const
-    {
-        return {dot(axes[0], direction), dot(axes[1], direction), dot(axes[2], direction)};
-    }
-    Vec3d to_world(const Vec3d& own) const
-    {
-        return own.x * axes[0] + own.y * axes[1] + own.z * axes[2];
-    }
-    Vec3d velocity(const Vec3d& y) const
-    {
-        return drift + Vec3d{dot(spin[0], y), dot(spin[1], y), dot(spin[2], y)};
-    }
-};
+using ObstaclePlacement = SolidPlacement<double>;
 
 ObstaclePlacement placement_of(const Obstacle& obstacle, double time, double dt);
 // At a pose, `dt` after another one.

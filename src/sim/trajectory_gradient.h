@@ -54,7 +54,7 @@ class TrajectoryGradient {
         // The gradient of each trajectory by the parameters.
         bool each = false;
         // The mean of the gradients by the coordinates of a descent, each scaled down to `limit`
-        // times the median of their norms (limited_mean in learn/descent.h). `scale` has the
+        // times the median of their norms (learn/limited_mean.h). `scale` has the
         // derivative of every parameter by its coordinate.
         const ParameterValues* scale = nullptr;
         double limit = 0;

@@ -1,5 +1,6 @@
 # Sources of the CUDA backend, from src. The tests compile them for the CPU too.
 set(springtime_cuda_sources
+    backends/cuda/contacts.cpp
     backends/cuda/device.cu
     backends/cuda/grid_1x4.cu
     backends/cuda/grid_2x2.cu

@@ -2,18 +2,13 @@
 #include "backends/simd/contact_kernels.h"
 
 #include "backends/simd/pack.h"
-#include "physics/contact.h"
+#include "sim/contact_shape.h"
 
 namespace springtime::SPRINGTIME_ISA {
 
 namespace {
 
 using Vec = Vec3<Pack>;
-
-Vec spread(const float* numbers)
-{
-    return {Pack(numbers[0]), Pack(numbers[1]), Pack(numbers[2])};
-}
 
 Vec load_group(float* const (&arrays)[3], long index)
 {
@@ -28,29 +23,15 @@ void add_to_group(float* const (&arrays)[3], long index, const Vec& change)
     }
 }
 
-// ObstaclePlacement, for each lane.
-struct Placement {
-    Vec axes[3], position, spin[3], drift;
-
-    explicit Placement(const float* numbers)
-        : axes{take(numbers, 0), take(numbers, 1), take(numbers, 2)},
-          position(take(numbers, 3)),
-          spin{take(numbers, 4), take(numbers, 5), take(numbers, 6)},
-          drift(take(numbers, 7))
-    {
-    }
-    static Vec take(const float* numbers, int vector)
-    {
+// Vectors of ContactObstacle::placement for each lane.
+SolidPlacement<Pack> load_placement(const float* numbers)
+{
+    const auto take = [numbers](int vector) {
         const float* from = numbers + 3 * vector * kWidth;
-        return {Pack::load(from), Pack::load(from + kWidth), Pack::load(from + 2 * kWidth)};
-    }
-    Vec to_own(const Vec& a) const { return {dot(axes[0], a), dot(axes[1], a), dot(axes[2], a)}; }
-    Vec to_world(const Vec& a) const { return a.x * axes[0] + a.y * axes[1] + a.z * axes[2]; }
-    Vec velocity(const Vec& y) const
-    {
-        return drift + Vec{dot(spin[0], y), dot(spin[1], y), dot(spin[2], y)};
-    }
-};
+        return Vec{Pack::load(from), Pack::load(from + kWidth), Pack::load(from + 2 * kWidth)};
+    };
+    return {{take(0), take(1), take(2)}, take(3), {take(4), take(5), take(6)}, take(7)};
+}
 
 // The eight values around a cell of each lane, as grid_surface asks for them.
 struct CornerGather {
@@ -70,36 +51,13 @@ struct CornerGather {
     }
 };
 
-Surface<Pack> surface_at(const ContactShape& shape, const Vec& y)
-{
-    const float* n = shape.numbers;
-    switch (shape.kind) {
-        case ContactKind::plane:
-            return plane_surface(y, spread(n), Pack(n[3]));
-        case ContactKind::capsule:
-            return capsule_surface(y, spread(n), spread(n + 3), Pack(n[6]), spread(n + 7),
-                                   Pack(n[10]));
-        case ContactKind::box:
-            return box_surface(y, spread(n), spread(n + 3), Pack(n[6]));
-        case ContactKind::grid:
-            return grid_surface(y, {spread(n), spread(n + 3), Pack(n[6]), Pack(n[7])},
-                                CornerGather{shape});
-    }
-    return {};
-}
-
-Mask within(const Vec& y, const Vec& low, const Vec& high)
-{
-    return (y.x > low.x) & (y.x < high.x) & (y.y > low.y) & (y.y < high.y) & (y.z > low.z) &
-           (y.z < high.z);
-}
-
 // The nearest shape, or `thickness` away where none is closer than that.
 Surface<Pack> nearest_surface(const ContactObstacle& obstacle, const Vec& y, Pack thickness)
 {
     Surface<Pack> nearest{thickness, {}};
     for (int s = 0; s < obstacle.shape_count; ++s) {
-        const Surface<Pack> surface = surface_at(obstacle.shapes[s], y);
+        const ContactShape& shape = obstacle.shapes[s];
+        const Surface<Pack> surface = contact_surface(shape, y, CornerGather{shape});
         const Mask closer = surface.distance < nearest.distance;
         if (!closer.any()) continue;
         nearest.distance = choose(closer, surface.distance, nearest.distance);
@@ -111,15 +69,15 @@ Surface<Pack> nearest_surface(const ContactObstacle& obstacle, const Vec& y, Pac
 void meet_obstacle(const ContactObstacle& obstacle, Pack thickness, Pack dt,
                    const ContactParticles& particles)
 {
-    const Placement placement(obstacle.placement);
-    const Vec low = spread(obstacle.low), high = spread(obstacle.high);
+    const SolidPlacement<Pack> placement = load_placement(obstacle.placement);
+    const ContactBounds bounds = obstacle.bounds;
     const Pack friction(obstacle.friction);
     for (long group = 0; group < particles.group_count; ++group) {
         const long here = group * particles.stride;
         const Vec y = placement.to_own(load_group(particles.position, here) - placement.position);
         const Mask free =
             Pack::load(particles.mobility + group * particles.mobility_stride) > Pack(0.0f);
-        const Mask near = within(y, low, high) & free;
+        const Mask near = within(bounds, y) & free;
         if (!near.any()) continue;
         const Surface<Pack> surface = nearest_surface(obstacle, y, thickness);
         const Mask touches = (surface.distance < thickness) & near;

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "sim/contact_shape.h"
+
 // The border between code compiled for one instruction set and the rest: plain numbers and
 // pointers only, so that nothing instantiated on one side is shared with the other.
 namespace springtime {
@@ -138,27 +140,16 @@ struct GridArrays {
 };
 inline constexpr int kGridMargin = 16;
 
-// A solid in the axes of its obstacle, in the numbers of its formula in physics/contact.h.
-enum class ContactKind { plane, capsule, box, grid };
-struct ContactShape {
-    ContactKind kind;
-    // plane: normal, offset; capsule: a, axis, 1/|axis|^2, spare, radius;
-    // box: center, core, rounding; grid: origin, last, spacing, 1/spacing
-    float numbers[11];
-    const float* distance;  // of a grid; x runs fastest
-    int row, layer;         // numbers from one y or z to the next
-};
-
 // An obstacle where it is now. The lanes may see it at times of their own, so every number of its
 // placement comes once for each lane, [kPlacementNumbers][lane]: axes, position, spin and drift of
-// ObstaclePlacement.
+// SolidPlacement.
 inline constexpr int kPlacementNumbers = 24;
 struct ContactObstacle {
     int shape_count;
     const ContactShape* shapes;
     const float* placement;
     float friction;
-    float low[3], high[3];  // box in its axes, outside of which nothing is in contact
+    ContactBounds bounds;
 };
 
 struct ContactScene {
