@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "physics/choose.h"
+#include "physics/inverse_root.h"
 #include "springtime/vec3.h"
 
 namespace springtime {
@@ -16,8 +17,7 @@ template <class T>
 SPRINGTIME_HD inline T inverse_length_of(const Vec3<T>& d)
 {
     using std::max;
-    using std::sqrt;
-    return T(1.0f) / sqrt(max(dot(d, d), T(kMinLengthSquared)));
+    return inverse_root(max(dot(d, d), T(kMinLengthSquared)));
 }
 
 // Energy [J]: E = k/2 (l - L)^2, with d = x_b - x_a and l = |d|.
@@ -170,9 +170,8 @@ SPRINGTIME_HD inline T spring_pull(const Vec3<T>& d, const Vec3<T>& v, const T& 
                                    const T& stiffness, const T& damping, const Law& law)
 {
     using std::max;
-    using std::sqrt;
     const T square = max(dot(d, d), T(kMinLengthSquared));
-    const T inverse_length = T(1.0f) / sqrt(square);
+    const T inverse_length = inverse_root(square);
     const T stretch = square * inverse_length - rest_length;
     T more(0.0f);
     for (int j = 0; j < law.range_count; ++j) {
@@ -234,9 +233,8 @@ SPRINGTIME_HD inline SpringAdjoint<T> spring_adjoint(const Vec3<T>& d, const Vec
                                                      const Vec3<T>& s, const Add& add)
 {
     using std::max;
-    using std::sqrt;
     const T square = max(dot(d, d), T(kMinLengthSquared));
-    const T inverse_length = T(1.0f) / sqrt(square);
+    const T inverse_length = inverse_root(square);
     const T stretch = square * inverse_length - rest_length;
     const T along = dot(s, d);
     T more(0.0f), slope(0.0f), shares(0.0f);

@@ -2,5 +2,10 @@
 set(springtime_cuda_sources
     backends/cuda/contacts.cpp
     backends/cuda/device.cu
+    backends/cuda/grid_1x4.cu
+    backends/cuda/grid_2x2.cu
+    backends/cuda/grid_4x1.cu
+    backends/cuda/grid_kernels.cu
+    backends/cuda/grid_layout.cpp
     backends/cuda/lane_set.cu
 )
