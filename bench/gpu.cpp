@@ -1,6 +1,6 @@
-// What the kernels of a GPU need for clips of the 32 x 32 cloth, there and back, beside the floor that
-// their operations and bytes set at the rates that this device reaches. Prints JSON. bench/gpu.py puts the
-// same work in JAX and PyTorch beside it.
+// What the kernels of a GPU need for clips of the 32 x 32 cloth, there and back, beside the floor
+// that their operations and bytes set at the rates that this device reaches. Prints JSON.
+// bench/gpu.py puts the same work in JAX and PyTorch beside it.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -56,7 +56,8 @@ double operations_of_springs(bool full, bool back)
     return operations_of([&] {
         const Vec d = b - a, v = b - a;
         if (!back) {
-            const Vec f = full ? spring_force(d, v, rest, k, c, law) : spring_force(d, v, rest, k, c);
+            const Vec f =
+                full ? spring_force(d, v, rest, k, c, law) : spring_force(d, v, rest, k, c);
             sum += f;
             sum -= f;
             return;
@@ -200,16 +201,18 @@ std::string line_of(const Work& work, const bench::GpuCeilings& ceilings)
     const double clip_steps = double(work.clips) * work.steps;
     // A multiply-add counts as two operations. Few clips do not fill the chip.
     const double share = std::min(1.0, double(work.clips) / multiprocessor_count());
-    const double operations = clip_steps * (one.there + (work.back ? one.back : 0)) /
-                              (ceilings.flops_per_second * share);
+    const double operations =
+        clip_steps * (one.there + (work.back ? one.back : 0)) / (ceilings.flops_per_second * share);
     const double bytes =
-        work.back ? 2 * clip_steps * double(kStateRows * cloth.particle_count() * sizeof(float)) : 0;
+        work.back ? 2 * clip_steps * double(kStateRows * cloth.particle_count() * sizeof(float))
+                  : 0;
     const double memory = bytes / ceilings.copy_bytes_per_second;
     const double floor = std::max(operations, memory);
     const Time time = measure(work);
     const double whole = time.there + time.back;
     return fmt::format(
-        "    {{\"work\": \"{}\", \"clips\": {}, \"steps\": {}, \"milliseconds\": {:.3f}, \"there\": {:.3f}, "
+        "    {{\"work\": \"{}\", \"clips\": {}, \"steps\": {}, \"milliseconds\": {:.3f}, "
+        "\"there\": {:.3f}, "
         "\"back\": {:.3f}, \"floor_of_operations\": {:.3f}, \"floor_of_bytes\": {:.3f}, "
         "\"over_floor\": {:.2f}, \"million_clip_steps_per_second\": {:.1f}}}",
         work.name, work.clips, work.steps, whole * 1e3, time.there * 1e3, time.back * 1e3,
@@ -223,15 +226,16 @@ int main()
     check_cuda_device();
     const bench::GpuCeilings ceilings = bench::measure_gpu_ceilings();
     fmt::print("{{\n  \"benchmark\": \"gpu\", \"device\": \"{}\",\n", cuda_device_name());
-    fmt::print("  \"copy_gigabytes_per_second\": {:.0f}, \"shared_gigabytes_per_second\": {:.0f}, "
-               "\"gigaflops\": {:.0f},\n  \"works\": [\n",
-               ceilings.copy_bytes_per_second * 1e-9, ceilings.shared_bytes_per_second * 1e-9,
-               ceilings.flops_per_second * 1e-9);
+    fmt::print(
+        "  \"copy_gigabytes_per_second\": {:.0f}, \"shared_gigabytes_per_second\": {:.0f}, "
+        "\"gigaflops\": {:.0f},\n  \"works\": [\n",
+        ceilings.copy_bytes_per_second * 1e-9, ceilings.shared_bytes_per_second * 1e-9,
+        ceilings.flops_per_second * 1e-9);
     const std::vector<Work> works{
-        {"published law", false, 1, 500, false},    {"published law", false, 32, 500, false},
-        {"published law", false, 132, 500, false},  {"published law", false, 1056, 500, false},
-        {"published law", false, 32, 500, true},    {"published law", false, 132, 500, true},
-        {"full law", true, 128, 500, true},         {"full law", true, 128, 8000, true},
+        {"published law", false, 1, 500, false},   {"published law", false, 32, 500, false},
+        {"published law", false, 132, 500, false}, {"published law", false, 1056, 500, false},
+        {"published law", false, 32, 500, true},   {"published law", false, 132, 500, true},
+        {"full law", true, 128, 500, true},        {"full law", true, 128, 8000, true},
     };
     for (std::size_t i = 0; i < works.size(); ++i) {
         fmt::print("{}{}\n", line_of(works[i], ceilings), i + 1 < works.size() ? "," : "");

@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(kThreads) multiply_add(float a, float b, float
     if (sum == 12345.678f) *never = sum;
 }
 
-// Each thread reads sixteen bytes at a time, a warp all banks; where it reads next hangs on the loop
-// alone.
+// Each thread reads sixteen bytes at a time, a warp all banks; where it reads next hangs on the
+// loop alone.
 constexpr int kShared = 2048;  // float4
 __global__ void __launch_bounds__(kThreads) read_shared(float* never)
 {

@@ -96,14 +96,19 @@ struct Lanes {
     }
 };
 
-// The states after every step, from the reference.
-std::vector<State> reference_states(const Cloth& cloth, const Lanes& lanes, std::size_t lane,
-                                    int steps)
+SimulationOptions windy_steps()
 {
     SimulationOptions options;
     options.dt = kDt;
     options.environment = kWindy;
-    const auto stepper = make_reference_stepper(cloth, options, 1);
+    return options;
+}
+
+// The states after every step, from the reference.
+std::vector<State> reference_states(const Cloth& cloth, const Lanes& lanes, std::size_t lane,
+                                    int steps)
+{
+    const auto stepper = make_reference_stepper(cloth, windy_steps(), 1);
     State state = lanes.start[lane];
     stepper->load(0, state, lanes.handles[lane]);
     std::vector<State> states{state};
@@ -206,17 +211,15 @@ struct Weights {
     }
 };
 
-// The gradient of a lane, from the reference. What a lane says of frames after its end counts for
-// its end.
-ParameterValues reference_gradient(const Cloth& cloth, const Lanes& lanes, std::size_t lane,
-                                   const Weights& weights, int stride,
-                                   const ParameterValues& values)
+// The gradient of a lane, from a tape of the CPU with one clip in its first lane. What a lane says
+// of frames after its end counts for its end.
+template <class Real>
+ParameterValues tape_gradient(std::unique_ptr<Tape<Real>> tape, const Lanes& lanes,
+                              std::size_t lane, const Weights& weights, int stride,
+                              const ParameterValues& values)
 {
-    SimulationOptions options;
-    options.dt = kDt;
-    options.environment = kWindy;
-    const auto tape = make_plain_tape(cloth, options, {});
-    const std::size_t count = cloth.particle_count();
+    const std::size_t count = lanes.start[lane].position.size();
+    const std::size_t width = std::size_t(tape->lane_count());
     const int steps = lanes.steps[lane];
     tape->set_parameters(values);
     tape->begin(steps);
@@ -229,13 +232,14 @@ ParameterValues reference_gradient(const Cloth& cloth, const Lanes& lanes, std::
         tape->retreat(present - step);
         present = step;
         const std::size_t first = (lane * std::size_t(weights.frames) + std::size_t(frame)) * 3;
-        std::vector<double> acceleration(3 * count);
+        std::vector<Real> acceleration(3 * count * width);
         for (std::size_t axis = 0; axis < 3; ++axis) {
             for (std::size_t p = 0; p < count; ++p) {
                 const std::size_t at = (first + axis) * count + p;
-                tape->position_adjoint()[3 * p + axis] += weights.position[at];
-                tape->velocity_adjoint()[3 * p + axis] += weights.velocity[at];
-                acceleration[3 * p + axis] = weights.acceleration[at];
+                const std::size_t to = (3 * p + axis) * width;
+                tape->position_adjoint()[to] += weights.position[at];
+                tape->velocity_adjoint()[to] += weights.velocity[at];
+                acceleration[to] = weights.acceleration[at];
             }
         }
         tape->pull_acceleration(acceleration);
@@ -243,7 +247,7 @@ ParameterValues reference_gradient(const Cloth& cloth, const Lanes& lanes, std::
     tape->retreat(present);
     ParameterValues gradient = values;
     for (auto& kind : gradient) std::fill(kind.begin(), kind.end(), 0.0);
-    tape->add_gradient(gradient);
+    tape->add_lane_gradient(0, gradient);
     return gradient;
 }
 
@@ -301,11 +305,20 @@ TEST_P(CudaGrid, RetreatsAsTheReference)
     std::vector<double> found(3 * numbers);
     SPRINGTIME_CUDA(cudaMemcpy(found.data(), kernels->gradient(3), found.size() * sizeof(double),
                                cudaMemcpyDeviceToHost));
+    const SimulationOptions options = windy_steps();
     for (std::size_t lane = 0; lane < 3; ++lane) {
-        const auto expected = reference_gradient(cloth, lanes, lane, weights, stride, values);
+        const auto expected = tape_gradient(make_plain_tape(cloth, options, {}), lanes, lane,
+                                            weights, stride, values);
+        const auto rounded =
+            tape_gradient(make_fast_tape(cloth, options), lanes, lane, weights, stride, values);
         const double* next = found.data() + lane * numbers;
         for (std::size_t kind = 0; kind < expected.size(); ++kind) {
-            EXPECT_LT(relative_error(next, expected[kind]), 1e-4)
+            // Rounding states to float costs either about the same; it grows with the steps. A
+            // spring that passes its rest length may fall on the other side of it, with another
+            // stiffness.
+            const double rounding = relative_error(rounded[kind].data(), expected[kind]);
+            const double other_side = has_compression_law(cloth.springs) ? 1e-3 : 1e-5;
+            EXPECT_LT(relative_error(next, expected[kind]), 4 * rounding + other_side)
                 << kernels->name() << ", lane " << lane << ", array " << kind;
             next += expected[kind].size();
         }

@@ -15,10 +15,7 @@ class Stage {
     }
 
     // Throws Cancelled when the listener says no.
-    void report(double share) const
-    {
-        progress_->report({name_, share, 1, {}, {}});
-    }
+    void report(double share) const { progress_->report({name_, share, 1, {}, {}}); }
 
   private:
     const Progress* progress_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "backends/cuda/engine.h"
 #include "backends/cuda/grid_patch.h"
 #include "backends/cuda/grid_tape.h"
@@ -9,29 +11,51 @@
 // The way back over a grid of springs: the adjoint of grid_advance.h.
 namespace springtime::cuda {
 
+// Whether a block has room in its shared memory for the sums of the gradient: registers do not hold
+// them beside a patch. The edges of the widest bands take that room.
+template <class Shape>
+inline constexpr bool kSharesSums = Shape::kWidth <= 64;
+
 // The gradient by the parameters of a patch, summed in float over a few steps.
 template <class Shape, class Law>
-struct GridSums {
-    float of[Shape::kPatch][Law::kSums];
-    float of_mass[Shape::kPatch];
+class GridSums {
+    static constexpr int kNumbers = Shape::kPatch * Law::kSums;
 
-    __device__ void clear()
+  public:
+    __device__ GridSums(BlockRoom& room, int threads) : threads_(threads)
     {
-        SPRINGTIME_UNROLL
-        for (int t = 0; t < Shape::kPatch; ++t) {
+        if constexpr (kSharesSums<Shape>) {
+            shared_ = room.take<float>(kNumbers * threads) + threadIdx.x;
+            for (int n = 0; n < kNumbers; ++n) shared_[n * threads] = 0;
+        } else {
             SPRINGTIME_UNROLL
-            for (float& sum : of[t]) sum = 0;
-            of_mass[t] = 0;
+            for (float& sum : own_) sum = 0;
         }
     }
+    __host__ __device__ static std::size_t room(int threads)
+    {
+        return kSharesSums<Shape> ? sizeof(float) * std::size_t(kNumbers * threads) : 0;
+    }
+
+    // Of particle t of the patch.
+    __device__ float& of_spring(int t, int kind, int slot)
+    {
+        return at(t, kind * Law::kSpringSums + slot);
+    }
+    __device__ float& of_bend(int t, int kind, int slot)
+    {
+        return at(t, Law::kSpringSums * kGridSprings + 2 * kind + slot);
+    }
+    float of_mass[Shape::kPatch] = {};
 
     // Carries them to the sums in double.
     __device__ void carry(const GridPlace<Shape>& place, const GridBackView& back, int lane)
     {
         double* gradient = back.gradient + std::size_t(lane) * back.numbers;
-        const auto add = [&](GridSlot slot, int element, float value) {
+        const auto add = [&](GridSlot slot, int element, float& value) {
             const int first = back.first_number[slot];
             if (first >= 0 && element >= 0) gradient[first + element] += double(value);
+            value = 0;
         };
         const int count = place.rows * place.cols;
         SPRINGTIME_UNROLL
@@ -39,77 +63,86 @@ struct GridSums {
             const int i = t / Shape::kCols, j = t % Shape::kCols;
             if (!place.exists(i, j)) continue;
             const int p = place.particle(i, j);
-            SPRINGTIME_UNROLL
+            SPRINGTIME_UNROLL_IF(!kSharesSums<Shape>)
             for (int kind = 0; kind < kGridSprings; ++kind) {
                 const int element = back.element[kind * count + p];
                 SPRINGTIME_UNROLL
                 for (int slot = 0; slot < Law::kSpringSums; ++slot) {
-                    add(GridSlot(slot), element, of[t][kind * Law::kSpringSums + slot]);
+                    add(GridSlot(slot), element, of_spring(t, kind, slot));
                 }
             }
             if constexpr (Law::kBends) {
-                SPRINGTIME_UNROLL
+                SPRINGTIME_UNROLL_IF(!kSharesSums<Shape>)
                 for (int kind = 0; kind < kGridBends; ++kind) {
                     const int element = back.element[(kGridSprings + kind) * count + p];
-                    const float* sums = of[t] + Law::kSpringSums * kGridSprings + 2 * kind;
-                    add(kBendingSlot, element, sums[0]);
-                    add(kBendingDampingSlot, element, sums[1]);
+                    add(kBendingSlot, element, of_bend(t, kind, 0));
+                    add(kBendingDampingSlot, element, of_bend(t, kind, 1));
                 }
             }
             add(kMassSlot, p, of_mass[t]);
         }
-        clear();
     }
+
+  private:
+    __device__ float& at(int t, int n)
+    {
+        if constexpr (kSharesSums<Shape>) {
+            return shared_[(t * Law::kSums + n) * threads_];
+        } else {
+            return own_[t * Law::kSums + n];
+        }
+    }
+
+    int threads_;
+    float* shared_ = nullptr;
+    float own_[kSharesSums<Shape> ? 1 : kNumbers];
 };
 
-// From the adjoints of the forces to those of the states of patch and ring, and to the gradient.
+// From the adjoints of the forces to those of the states, and to the gradient: of the elements that
+// belong to particle (i, j) of the patch.
 template <class Shape, class Law, class Parameters>
 __device__ __forceinline__ void add_grid_adjoints(
-    const GridView& grid, const Parameters& parameters, const Patch<Shape>& position,
+    const GridView& grid, const Parameters& parameters, int i, int j, const Patch<Shape>& position,
     const Patch<Shape>& velocity, const Patch<Shape>& force, Patch<Shape>& by_position,
     Patch<Shape>& by_velocity, GridSums<Shape, Law>& sums)
 {
+    const int t = i * Shape::kCols + j;
     SPRINGTIME_UNROLL
-    for (int t = 0; t < Shape::kPatch; ++t) {
-        const int i = t / Shape::kCols, j = t % Shape::kCols;
+    for (int kind = 0; kind < kGridSprings; ++kind) {
+        const auto [a, b] = ends_of_spring(kind);
+        const auto numbers = GridSpringNumbers<Law>::of(parameters, kind, t);
+        const auto back = spring_adjoint(
+            position.near(i, j, b) - position.near(i, j, a),
+            velocity.near(i, j, b) - velocity.near(i, j, a), grid.rest_length[kind],
+            numbers.stiffness, numbers.damping, numbers.law,
+            force.near(i, j, a) - force.near(i, j, b), [&](int further, float value) {
+                sums.of_spring(t, kind, kCompressionSlot + further) += value;
+            });
+        sums.of_spring(t, kind, kStiffnessSlot) += back.stiffness;
+        sums.of_spring(t, kind, kDampingSlot) += back.damping;
+        by_position.near(i, j, a) -= back.d;
+        by_position.near(i, j, b) += back.d;
+        by_velocity.near(i, j, a) -= back.v;
+        by_velocity.near(i, j, b) += back.v;
+    }
+    if constexpr (Law::kBends) {
         SPRINGTIME_UNROLL
-        for (int kind = 0; kind < kGridSprings; ++kind) {
-            const auto [a, b] = ends_of_spring(kind);
-            const auto numbers = GridSpringNumbers<Law>::of(parameters, kind, t);
-            float* sum = sums.of[t] + Law::kSpringSums * kind;
-            const auto back = spring_adjoint(
-                position.near(i, j, b) - position.near(i, j, a),
-                velocity.near(i, j, b) - velocity.near(i, j, a), grid.rest_length[kind],
-                numbers.stiffness, numbers.damping, numbers.law,
-                force.near(i, j, a) - force.near(i, j, b),
-                [&](int further, float value) { sum[kCompressionSlot + further] += value; });
-            sum[kStiffnessSlot] += back.stiffness;
-            sum[kDampingSlot] += back.damping;
-            by_position.near(i, j, a) -= back.d;
-            by_position.near(i, j, b) += back.d;
-            by_velocity.near(i, j, a) -= back.v;
-            by_velocity.near(i, j, b) += back.v;
-        }
-        if constexpr (Law::kBends) {
-            SPRINGTIME_UNROLL
-            for (int kind = 0; kind < kGridBends; ++kind) {
-                const GridStep b = line_of_bend(kind), a{-b.down, -b.right};
-                const float2 numbers = bend_numbers(parameters, kind, t);
-                const auto difference = [&](const Patch<Shape>& of) {
-                    return second_difference(of.near(i, j, a), of.own(i, j), of.near(i, j, b));
-                };
-                const auto back = bend_adjoint(difference(position), difference(velocity),
-                                               numbers.x, numbers.y, difference(force));
-                float* sum = sums.of[t] + Law::kSpringSums * kGridSprings + 2 * kind;
-                sum[0] += back.stiffness;
-                sum[1] += back.damping;
-                by_position.near(i, j, a) += back.e;
-                by_position.own(i, j) -= 2.0f * back.e;
-                by_position.near(i, j, b) += back.e;
-                by_velocity.near(i, j, a) += back.rate;
-                by_velocity.own(i, j) -= 2.0f * back.rate;
-                by_velocity.near(i, j, b) += back.rate;
-            }
+        for (int kind = 0; kind < kGridBends; ++kind) {
+            const GridStep b = line_of_bend(kind), a{-b.down, -b.right};
+            const float2 numbers = bend_numbers(parameters, kind, t);
+            const auto difference = [&](const Patch<Shape>& of) {
+                return second_difference(of.near(i, j, a), of.own(i, j), of.near(i, j, b));
+            };
+            const auto back = bend_adjoint(difference(position), difference(velocity), numbers.x,
+                                           numbers.y, difference(force));
+            sums.of_bend(t, kind, 0) += back.stiffness;
+            sums.of_bend(t, kind, 1) += back.damping;
+            by_position.near(i, j, a) += back.e;
+            by_position.own(i, j) -= 2.0f * back.e;
+            by_position.near(i, j, b) += back.e;
+            by_velocity.near(i, j, a) += back.rate;
+            by_velocity.own(i, j) -= 2.0f * back.rate;
+            by_velocity.near(i, j, b) += back.rate;
         }
     }
 }
@@ -229,8 +262,8 @@ __device__ __forceinline__ void add_mass_adjoints(const GridView& grid,
     });
 }
 
-// The adjoints of forces on the ring around a patch.
-template <class Shape, class Law, bool kCluster, class Edges>
+// The adjoints of forces above and below a patch.
+template <class Shape, bool kCluster, class Edges>
 __device__ __forceinline__ void share_force_adjoints(Patch<Shape>& force, Edges& edges, int lane)
 {
     constexpr int R = Shape::kRows;
@@ -245,39 +278,16 @@ __device__ __forceinline__ void share_force_adjoints(Patch<Shape>& force, Edges&
         force.own(-1, j) = edges.vector_from_above(0, j, lane);
         force.own(R, j) = edges.vector_from_below(0, j, lane);
     }
-    SPRINGTIME_UNROLL
-    for (int i = Law::kBends ? -1 : 0; i <= R; ++i) fill_sides(force, i, lane);
 }
 
-// Hands the adjoints of the ring to the neighbours, and takes theirs of the patch.
-template <class Shape, class Law, bool kCluster, class Edges>
-__device__ __forceinline__ void share_adjoints(Patch<Shape>& by_position, Patch<Shape>& by_velocity,
-                                               Edges& edges, const GridPlace<Shape>& place)
+// do_row(i) for i from 0 to R - 1, as types: the compiler gives up unrolling a loop as long as this
+// one.
+template <int R, int kFirst = 0, class DoRow>
+__device__ __forceinline__ void for_each_row(const DoRow& do_row)
 {
-    constexpr int R = Shape::kRows;
-    SPRINGTIME_UNROLL
-    for (int i = Law::kBends ? -1 : 0; i <= R; ++i) {
-        fold_sides(by_position, i, place.lane);
-        fold_sides(by_velocity, i, place.lane);
-    }
-    SPRINGTIME_UNROLL
-    for (int j = 0; j < Shape::kCols; ++j) {
-        edges.tell_above(0, j, place.lane, by_position.own(-1, j));
-        edges.tell_above(3, j, place.lane, by_velocity.own(-1, j));
-        edges.tell_below(0, j, place.lane, by_position.own(R, j));
-        edges.tell_below(3, j, place.lane, by_velocity.own(R, j));
-    }
-    grid_sync<kCluster>();
-    SPRINGTIME_UNROLL
-    for (int j = 0; j < Shape::kCols; ++j) {
-        if (place.has_above()) {
-            by_position.own(0, j) += edges.vector_from_above(0, j, place.lane);
-            by_velocity.own(0, j) += edges.vector_from_above(3, j, place.lane);
-        }
-        if (place.has_below()) {
-            by_position.own(R - 1, j) += edges.vector_from_below(0, j, place.lane);
-            by_velocity.own(R - 1, j) += edges.vector_from_below(3, j, place.lane);
-        }
+    if constexpr (kFirst < R) {
+        do_row(std::integral_constant<int, kFirst>{});
+        for_each_row<R, kFirst + 1>(do_row);
     }
 }
 
@@ -287,11 +297,14 @@ class GridRetreat {
   public:
     __device__ GridRetreat(const GridView& grid, const GridPlace<Shape>& place,
                            const Parameters& parameters, BlockRoom& room, const float* tape)
-        : grid_(grid), place_(place), parameters_(parameters), tape_(grid, place, room, tape)
+        : grid_(grid),
+          place_(place),
+          parameters_(parameters),
+          tape_(grid, place, room, tape),
+          sums_(room, int(blockDim.x))
     {
         forces_.template take<kCluster>(room, place, grid.bands);
         adjoints_.template take<kCluster>(room, place, grid.bands);
-        sums_.clear();
     }
 
     // Passes the states after `last` steps to that after `first`. The lane moves in its first
@@ -334,20 +347,72 @@ class GridRetreat {
     }
 
   private:
-    __device__ void add_elements(Patch<Shape>& force, int record, GridAdjoint<Shape>& adjoint)
+    // Row by row, so that only three rows of states and of their adjoints are in registers at a
+    // time.
+    __device__ __forceinline__ void add_elements(Patch<Shape>& force, int record,
+                                                 GridAdjoint<Shape>& adjoint)
     {
-        share_force_adjoints<Shape, Law, kCluster>(force, forces_, place_.lane);
+        constexpr int R = Shape::kRows;
+        share_force_adjoints<Shape, kCluster>(force, forces_, place_.lane);
         Patch<Shape> position, velocity, by_position, by_velocity;
-        tape_.template read<Law::kBends>(record, position, velocity);
         by_position.clear();
         by_velocity.clear();
-        add_grid_adjoints<Shape, Law>(grid_, parameters_, position, velocity, force, by_position,
-                                      by_velocity, sums_);
-        share_adjoints<Shape, Law, kCluster>(by_position, by_velocity, adjoints_, place_);
+        const auto bring = [&](int i) {
+            tape_.template read_row<Law::kBends>(record, i, position, velocity);
+            if (i >= 0 || Law::kBends) fill_sides(force, i, place_.lane);
+        };
+        bring(-1);
+        bring(0);
+        for_each_row<R>([&](auto row) {
+            constexpr int i = row;
+            bring(i + 1);
+            SPRINGTIME_UNROLL
+            for (int j = 0; j < Shape::kCols; ++j) {
+                add_grid_adjoints<Shape, Law>(grid_, parameters_, i, j, position, velocity, force,
+                                              by_position, by_velocity, sums_);
+            }
+            finish_row(i - 1, by_position, by_velocity, adjoint);
+        });
+        finish_row(R - 1, by_position, by_velocity, adjoint);
+        finish_row(R, by_position, by_velocity, adjoint);
+        grid_sync<kCluster>();
         SPRINGTIME_UNROLL
-        for (int t = 0; t < Shape::kPatch; ++t) {
-            adjoint.position[t] += by_position.own(t / Shape::kCols, t % Shape::kCols);
-            adjoint.velocity[t] += by_velocity.own(t / Shape::kCols, t % Shape::kCols);
+        for (int j = 0; j < Shape::kCols; ++j) {
+            if (place_.has_above()) {
+                adjoint.position[j] += adjoints_.vector_from_above(0, j, place_.lane);
+                adjoint.velocity[j] += adjoints_.vector_from_above(3, j, place_.lane);
+            }
+            const int last = (R - 1) * Shape::kCols + j;
+            if (place_.has_below()) {
+                adjoint.position[last] += adjoints_.vector_from_below(0, j, place_.lane);
+                adjoint.velocity[last] += adjoints_.vector_from_below(3, j, place_.lane);
+            }
+        }
+    }
+
+    // Nothing more is added to a row: its sides go to the neighbours, the rows of the ring to the
+    // bands above and below.
+    __device__ __forceinline__ void finish_row(int i, Patch<Shape>& by_position,
+                                               Patch<Shape>& by_velocity,
+                                               GridAdjoint<Shape>& adjoint)
+    {
+        if (i >= 0 || Law::kBends) {
+            fold_sides(by_position, i, place_.lane);
+            fold_sides(by_velocity, i, place_.lane);
+        }
+        SPRINGTIME_UNROLL
+        for (int j = 0; j < Shape::kCols; ++j) {
+            const Vec3f &x = by_position.own(i, j), &v = by_velocity.own(i, j);
+            if (i < 0) {
+                adjoints_.tell_above(0, j, place_.lane, x);
+                adjoints_.tell_above(3, j, place_.lane, v);
+            } else if (i == Shape::kRows) {
+                adjoints_.tell_below(0, j, place_.lane, x);
+                adjoints_.tell_below(3, j, place_.lane, v);
+            } else {
+                adjoint.position[i * Shape::kCols + j] += x;
+                adjoint.velocity[i * Shape::kCols + j] += v;
+            }
         }
     }
 
@@ -360,19 +425,20 @@ class GridRetreat {
     GridSums<Shape, Law> sums_;
 };
 
-// Whether the parameters of a block are copied to its shared memory on the way back.
-template <class Shape>
-inline constexpr bool kKeepsParametersBack = Shape::kWidth <= 64;
+// Whether there is room for the parameters of a block, too.
+template <class Shape, class Law>
+inline constexpr bool kKeepsParametersBack = kSharesSums<Shape> && !Law::kBends;
 
 // Shared memory of a block on the way back. [bytes]
 template <class Shape, class Law>
 std::size_t retreat_room(const GridView& grid)
 {
     const std::size_t packs =
-        kKeepsParametersBack<Shape> ? std::size_t(Law::kPacks * Shape::kPatch) : 0;
+        kKeepsParametersBack<Shape, Law> ? std::size_t(Law::kPacks * Shape::kPatch) : 0;
     return GridTape<Shape>::room(grid) +
            sizeof(float) * std::size_t(BandEdges<Shape, 3>::room(grid.bands) +
                                        BandEdges<Shape, 6>::room(grid.bands)) +
+           GridSums<Shape, Law>::room(grid.bands * kWarp) +
            sizeof(float4) * packs * std::size_t(grid.bands * kWarp);
 }
 
@@ -387,7 +453,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     const int threads = int(blockDim.x);
     const float4* packed = grid.parameters + place.rank * Law::kPacks * Shape::kPatch * threads;
     BlockRoom room;
-    if constexpr (kKeepsParametersBack<Shape>) {
+    if constexpr (kKeepsParametersBack<Shape, Law>) {
         packed = copy_parameters<Shape, Law::kPacks>(packed, room);
     }
     const GridParameters<Shape> parameters(packed, threads);

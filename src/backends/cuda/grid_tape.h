@@ -86,20 +86,18 @@ class GridTape {
         }
     }
 
-    // The state of the patch and the ring around it; with the corners above only if asked.
+    // Row i of the patch, -1 to R, with its sides; with the corners above only if asked.
     template <bool kCorners>
-    __device__ void read(int record, Patch<Shape>& position, Patch<Shape>& velocity) const
+    __device__ void read_row(int record, int i, Patch<Shape>& position,
+                             Patch<Shape>& velocity) const
     {
-        const float* from = kept(record) + own_;
+        const float* from = kept(record) + own_ + i * cols_;
         SPRINGTIME_UNROLL
-        for (int i = -1; i <= Shape::kRows; ++i) {
-            SPRINGTIME_UNROLL
-            for (int j = -1; j <= Shape::kCols; ++j) {
-                if (!kCorners && i < 0 && (j < 0 || j == Shape::kCols)) continue;
-                const float* at = from + i * cols_ + j;
-                position.own(i, j) = {at[0], at[stride_], at[2 * stride_]};
-                velocity.own(i, j) = {at[3 * stride_], at[4 * stride_], at[5 * stride_]};
-            }
+        for (int j = -1; j <= Shape::kCols; ++j) {
+            if (!kCorners && i < 0 && (j < 0 || j == Shape::kCols)) continue;
+            const float* at = from + j;
+            position.own(i, j) = {at[0], at[stride_], at[2 * stride_]};
+            velocity.own(i, j) = {at[3 * stride_], at[4 * stride_], at[5 * stride_]};
         }
     }
 
