@@ -9,6 +9,7 @@
 #include "backends/cuda/lane_set.h"
 #include "backends/reference/reference.h"
 #include "cloths.h"
+#include "sim/forces.h"
 
 namespace springtime {
 namespace {
