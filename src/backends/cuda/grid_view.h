@@ -4,13 +4,8 @@
 
 #include <cstddef>
 
+#include "backends/cuda/unroll.h"
 #include "springtime/vec3.h"
-
-#if defined(__CUDACC__)
-#define SPRINGTIME_UNROLL _Pragma("unroll")
-#else
-#define SPRINGTIME_UNROLL
-#endif
 
 // What the kernels for grids of springs share.
 //

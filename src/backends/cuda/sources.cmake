@@ -8,4 +8,6 @@ set(springtime_cuda_sources
     backends/cuda/grid_kernels.cu
     backends/cuda/grid_layout.cpp
     backends/cuda/lane_set.cu
+    backends/cuda/list_accelerations.cu
+    backends/cuda/list_numbers.cpp
 )
