@@ -1,25 +1,13 @@
 // The kernels for lists of elements against the reference in double: there, and back.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-
-#include "backends/cuda/kernels.h"
-#include "backends/cuda/lane_set.h"
 #include "backends/cuda/list_accelerations.h"
-#include "backends/reference/reference.h"
-#include "cloths.h"
+#include "backends/cuda/list_kernels.h"
+#include "cuda_kernels.h"
 #include "sim/forces.h"
 
 namespace springtime {
 namespace {
 
-using cuda::DeviceArray;
-using cuda::kStateRows;
-using cuda::LaneSet;
-
-constexpr double kDt = 1.0 / 512;
-const Environment kWindy{{0, -9.81, 0}, 1.5, {2, 0.5, -1}};
+using cuda::ListLimits;
 
 // ---- Cloths
 
@@ -153,6 +141,74 @@ TEST_P(CudaAccelerations, AreThoseOfTheReference)
         }
     }
 }
+
+// ---- There and back
+
+// A choice that cloths of other sizes would lead to.
+struct Way {
+    std::string name;
+    ListLimits limits;
+};
+
+ListLimits in_one_block()
+{
+    return {};
+}
+// No more slots than a few elements need.
+ListLimits in_rounds()
+{
+    ListLimits limits;
+    limits.most_slots = 160;
+    return limits;
+}
+ListLimits in_a_cluster()
+{
+    ListLimits limits = in_rounds();
+    limits.least_blocks = 4;
+    return limits;
+}
+ListLimits in_memory()
+{
+    ListLimits limits = in_rounds();
+    limits.least_blocks = 2;
+    limits.most_cluster = 1;
+    limits.own_in_memory = 12;
+    return limits;
+}
+
+class CudaList : public testing::TestWithParam<std::tuple<Case, Way>> {
+  protected:
+    const Case& one() const { return std::get<0>(GetParam()); }
+    std::unique_ptr<Kernels> kernels() const
+    {
+        return cuda::make_list_kernels(one().cloth, kWindy, std::get<1>(GetParam()).limits);
+    }
+};
+
+TEST_P(CudaList, AdvancesAsTheReference)
+{
+    expect_advances_as_the_reference(*kernels(), one().cloth, on_cpu() ? 7 : 60);
+}
+
+TEST_P(CudaList, RetreatsAsTheReference)
+{
+    expect_retreats_as_the_reference(*kernels(), one().cloth, one().masses, on_cpu() ? 8 : 40);
+}
+
+TEST_P(CudaList, LanesAndLaunchesDoNotMatter)
+{
+    expect_lanes_are_their_own(*kernels(), one().cloth);
+}
+
+INSTANTIATE_TEST_SUITE_P(Elements, CudaList,
+                         testing::Combine(testing::ValuesIn(cases()),
+                                          testing::Values(Way{"Block", in_one_block()},
+                                                          Way{"Rounds", in_rounds()},
+                                                          Way{"Cluster", in_a_cluster()},
+                                                          Way{"Memory", in_memory()})),
+                         [](const auto& one) {
+                             return std::get<0>(one.param).name + std::get<1>(one.param).name;
+                         });
 
 INSTANTIATE_TEST_SUITE_P(Elements, CudaAccelerations, testing::ValuesIn(cases()),
                          [](const auto& one) { return one.param.name; });
