@@ -68,7 +68,7 @@ struct Lanes {
 
 // The states after every step, from the reference.
 inline std::vector<State> reference_states(const Cloth& cloth, const Lanes& lanes, std::size_t lane,
-                                    int steps)
+                                           int steps)
 {
     SimulationOptions options;
     options.dt = kDt;
@@ -116,10 +116,10 @@ inline void expect_advances_as_the_reference(Kernels& kernels, const Cloth& clot
     DeviceArray<float> all(3 * std::size_t(first) * size), some(3 * std::size_t(more) * size);
     set.send(0, first);
     kernels.advance(set.view(), 0, first, Records{all.data(), std::size_t(first) * size, 1},
-                     nullptr);
+                    nullptr);
     set.send(first, steps - first);
     kernels.advance(set.view(), first, steps - first,
-                     Records{some.data(), std::size_t(more) * size, every}, nullptr);
+                    Records{some.data(), std::size_t(more) * size, every}, nullptr);
     set.fetch();
     const std::vector<float> all_rows = all.fetched(), some_rows = some.fetched();
     // Positions are rounded once a step.
@@ -175,8 +175,8 @@ struct Weights {
 // The gradient of a lane, from the reference. What a lane says of frames after its end counts for
 // its end.
 inline ParameterValues reference_gradient(const Cloth& cloth, const Lanes& lanes, std::size_t lane,
-                                   const Weights& weights, int stride,
-                                   const ParameterValues& values)
+                                          const Weights& weights, int stride,
+                                          const ParameterValues& values)
 {
     SimulationOptions options;
     options.dt = kDt;
@@ -259,7 +259,7 @@ inline void expect_retreats_as_the_reference(Kernels& kernels, const Cloth& clot
     kernels.begin_back(set.view());
     // Two stretches, one after the other.
     kernels.retreat(set.view(), half, steps - half, tape.data() + std::size_t(half) * size,
-                     lane_stride, frames);
+                    lane_stride, frames);
     kernels.retreat(set.view(), 0, half, tape.data(), lane_stride, frames);
     std::size_t numbers = 0;
     for (const auto& kind : values) numbers += kind.size();

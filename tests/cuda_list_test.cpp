@@ -1,7 +1,9 @@
 // The kernels for lists of elements against the reference in double: there, and back.
+#include "backends/cuda/contacts.h"
 #include "backends/cuda/list_accelerations.h"
 #include "backends/cuda/list_kernels.h"
 #include "cuda_kernels.h"
+#include "obstacles.h"
 #include "sim/forces.h"
 
 namespace springtime {
@@ -75,6 +77,18 @@ std::vector<Case> cases()
     };
 }
 
+// Enough to see every way.
+std::vector<Case> some_cases()
+{
+    std::vector<Case> some;
+    for (const Case& one : cases()) {
+        for (const char* name : {"Ranges", "WovenStrainDamped", "Everything", "Rope"}) {
+            if (one.name == name) some.push_back(one);
+        }
+    }
+    return some;
+}
+
 // ---- Accelerations
 
 class CudaAccelerations : public testing::TestWithParam<Case> {};
@@ -144,10 +158,23 @@ TEST_P(CudaAccelerations, AreThoseOfTheReference)
 
 // ---- There and back
 
+// The state of a lane after so many steps, from the reference.
+State stepped(const Cloth& cloth, const SimulationOptions& options, const Lanes& lanes,
+              std::size_t lane, int steps)
+{
+    const auto stepper = make_reference_stepper(cloth, options, 1);
+    State state = lanes.start[lane];
+    stepper->load(0, state, lanes.handles[lane]);
+    stepper->advance(steps);
+    stepper->store(0, state);
+    return state;
+}
+
 // A choice that cloths of other sizes would lead to.
 struct Way {
-    std::string name;
+    std::string name, kernel;
     ListLimits limits;
+    friend void PrintTo(const Way& one, std::ostream* out) { *out << one.name; }
 };
 
 ListLimits in_one_block()
@@ -164,16 +191,28 @@ ListLimits in_rounds()
 ListLimits in_a_cluster()
 {
     ListLimits limits = in_rounds();
-    limits.least_blocks = 4;
+    limits.most_own = 10;
     return limits;
 }
 ListLimits in_memory()
 {
     ListLimits limits = in_rounds();
-    limits.least_blocks = 2;
-    limits.most_cluster = 1;
-    limits.own_in_memory = 12;
+    limits.most_cluster = 0;
+    limits.most_own_in_memory = 12;
     return limits;
+}
+
+std::vector<Way> other_ways()
+{
+    return {{"Rounds", "list", in_rounds()},
+            {"Cluster", "list in 4 blocks", in_a_cluster()},
+            {"Memory", "list in global memory", in_memory()}};
+}
+std::vector<Way> all_ways()
+{
+    std::vector<Way> all = other_ways();
+    all.push_back({"Block", "list", in_one_block()});
+    return all;
 }
 
 class CudaList : public testing::TestWithParam<std::tuple<Case, Way>> {
@@ -195,20 +234,111 @@ TEST_P(CudaList, RetreatsAsTheReference)
     expect_retreats_as_the_reference(*kernels(), one().cloth, one().masses, on_cpu() ? 8 : 40);
 }
 
-TEST_P(CudaList, LanesAndLaunchesDoNotMatter)
-{
-    expect_lanes_are_their_own(*kernels(), one().cloth);
-}
-
+const auto name_of_pair = [](const auto& one) {
+    return std::get<0>(one.param).name + std::get<1>(one.param).name;
+};
 INSTANTIATE_TEST_SUITE_P(Elements, CudaList,
                          testing::Combine(testing::ValuesIn(cases()),
-                                          testing::Values(Way{"Block", in_one_block()},
-                                                          Way{"Rounds", in_rounds()},
-                                                          Way{"Cluster", in_a_cluster()},
-                                                          Way{"Memory", in_memory()})),
-                         [](const auto& one) {
-                             return std::get<0>(one.param).name + std::get<1>(one.param).name;
-                         });
+                                          testing::Values(Way{"Block", "list", in_one_block()})),
+                         name_of_pair);
+INSTANTIATE_TEST_SUITE_P(Ways, CudaList,
+                         testing::Combine(testing::ValuesIn(some_cases()),
+                                          testing::ValuesIn(other_ways())),
+                         name_of_pair);
+
+class CudaListWay : public testing::TestWithParam<Way> {
+  protected:
+    std::unique_ptr<Kernels> kernels() const
+    {
+        return cuda::make_list_kernels(cloth_, kWindy, GetParam().limits);
+    }
+    Cloth cloth_ = everything();
+};
+
+TEST_P(CudaListWay, HasItsName)
+{
+    EXPECT_EQ(kernels()->name(), GetParam().kernel);
+}
+
+TEST_P(CudaListWay, LanesAndLaunchesDoNotMatter)
+{
+    expect_lanes_are_their_own(*kernels(), cloth_);
+}
+
+// Obstacles that move and obstacles that rest, in two launches.
+TEST_P(CudaListWay, MeetsObstaclesAsTheReference)
+{
+    const int steps = 8;
+    SimulationOptions options{kDt, kWindy, Device::reference, landscape(), 0.3, 0};
+    const Lanes lanes(cloth_, steps);
+    LaneSet set(cloth_.particle_count(), kDt);
+    lanes.load(set);
+    cuda::Contacts contacts(options);
+    const auto list = kernels();
+    for (const int first : {0, steps / 2}) {
+        set.send(first, steps / 2);
+        list->advance(set.view(), first, steps / 2, {}, contacts.send(set, first, steps / 2));
+    }
+    set.fetch();
+    // A handful of roundings of positions in each step: contact changes positions, too.
+    constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
+    const double close = 8 * kEpsilon * largest_length(lanes.start[0].position) * std::sqrt(steps);
+    for (std::size_t lane : {0, 2}) {
+        const State expected = stepped(cloth_, options, lanes, lane, steps);
+        options.obstacles.clear();
+        const State untouched = stepped(cloth_, options, lanes, lane, steps);
+        options.obstacles = landscape();
+        ASSERT_GT(largest_distance(expected.position, untouched.position), 0.01);
+        State found;
+        set.state(int(lane), found);
+        EXPECT_LT(largest_distance(found.position, expected.position), close);
+        EXPECT_LT(largest_distance(found.velocity, expected.velocity) * kDt, close);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CudaListWay, testing::ValuesIn(all_ways()),
+                         [](const auto& one) { return one.param.name; });
+
+// ---- Sizes
+
+TEST(CudaListChoice, GoesBySize)
+{
+    const auto name_of_mesh = [](int size) {
+        const Cloth cloth = uneven_mesh({size, size}, MeshCut::diagonal, TriangleDamping::strain);
+        return cuda::make_list_kernels(cloth, kWindy)->name();
+    };
+    EXPECT_EQ(name_of_mesh(3), "list");
+    EXPECT_EQ(name_of_mesh(31), "list");
+    EXPECT_EQ(name_of_mesh(61), "list in 4 blocks");
+    EXPECT_EQ(name_of_mesh(128), "list in 16 blocks");
+    EXPECT_EQ(name_of_mesh(256), "list in global memory");
+}
+
+TEST(CudaListChoice, RefusesAParticleThatIsJoinedWithThousands)
+{
+    Cloth star = chain_cloth(9000, 0.1, 0.1, 10, 0.1);
+    for (auto& ends : star.springs.ends) ends[0] = 0;
+    EXPECT_THROW(cuda::make_list_kernels(star, kWindy), Error);
+}
+
+class CudaListSizes : public testing::TestWithParam<int> {};
+
+// On a device all, as they come; here a small one.
+TEST_P(CudaListSizes, RunAsTheReference)
+{
+    const Cloth cloth = uneven_mesh({GetParam(), GetParam() + 1}, MeshCut::alternating,
+                                    TriangleDamping::deformation);
+    const auto kernels = cuda::make_list_kernels(cloth, kWindy);
+    expect_advances_as_the_reference(*kernels, cloth, on_cpu() ? 2 : 30);
+    expect_retreats_as_the_reference(*kernels, cloth, false, on_cpu() ? 2 : 20);
+}
+
+std::vector<int> sizes()
+{
+    if (on_cpu()) return {16};
+    return {3, 16, 30, 32, 61, 64, 128, 256};
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, CudaListSizes, testing::ValuesIn(sizes()));
 
 INSTANTIATE_TEST_SUITE_P(Elements, CudaAccelerations, testing::ValuesIn(cases()),
                          [](const auto& one) { return one.param.name; });

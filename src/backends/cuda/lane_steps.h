@@ -16,8 +16,8 @@ __device__ __forceinline__ Vec3f vector_at(const float* rows, std::size_t count,
 __device__ __forceinline__ int driven_slot(const LaneView& lanes, int lane, int particle)
 {
     if (!lanes.driven_slot) return -1;
-    return lanes.driven_slot[std::size_t(lane) * std::size_t(lanes.particles) +
-                             std::size_t(particle)];
+    return lanes
+        .driven_slot[std::size_t(lane) * std::size_t(lanes.particles) + std::size_t(particle)];
 }
 // Puts one of them where it is after a step of the launch.
 __device__ __forceinline__ void place_driven(const LaneView& lanes, int lane, int step, int slot,

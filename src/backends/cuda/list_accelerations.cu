@@ -4,6 +4,7 @@
 
 #include "backends/cuda/launch.h"
 #include "physics/external.h"
+#include "sim/forces.h"
 
 namespace springtime::cuda {
 
@@ -97,12 +98,6 @@ __global__ void accelerate(IncidentCloth<T> cloth, LaneView lanes, const float* 
     for (int axis = 0; axis < 3; ++axis) row[std::size_t(axis) * particles] = float(a[axis]);
 }
 
-template <class T>
-Vec3<T> cast(const Vec3d& a)
-{
-    return {T(a.x), T(a.y), T(a.z)};
-}
-
 // From [element][item] to [item][element].
 template <class To, class From>
 std::vector<To> turned(const std::vector<From>& values, int items)
@@ -176,8 +171,8 @@ void Accelerations::start(Numbers<T>& numbers, const LaneView& lanes, const floa
     cloth.range_count = elements_.range_count();
     cloth.ranges = numbers.ranges.data();
     cloth.inverse_mass = numbers.inverse_mass.data();
-    cloth.gravity = cast<T>(environment_.gravity);
-    cloth.wind = cast<T>(environment_.wind);
+    cloth.gravity = vec3_cast<T>(environment_.gravity);
+    cloth.wind = vec3_cast<T>(environment_.wind);
     cloth.drag = T(environment_.drag);
     constexpr std::size_t kThreads = 128;
     const std::size_t items = count * std::size_t(lanes.particles);

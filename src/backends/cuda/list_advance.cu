@@ -11,7 +11,8 @@ void start(const ListStart& start, const ListView& list, const LaneView& lanes,
            const ListSteps& steps, const float* from, float* to, const Records& records,
            const ContactView& contact)
 {
-    launch(start.shape(lanes), start.cluster > 1 ? advance_list<kContact, true> : advance_list<kContact, false>, list,
+    launch(start.shape(lanes),
+           start.cluster > 1 ? advance_list<kContact, true> : advance_list<kContact, false>, list,
            lanes, steps, from, to, records, contact);
 }
 

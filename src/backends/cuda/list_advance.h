@@ -35,8 +35,9 @@ struct ListForces {
             const ListElement<Kind> element(list, block, e);
             int particle[Kind::kCorners];
             element.particles(particle);
-            const auto forces = Kind::template forces<float>(
-                element, rows.corners(kPositionRow, particle), rows.corners(kVelocityRow, particle));
+            const auto forces =
+                Kind::template forces<float>(element, rows.corners(kPositionRow, particle),
+                                             rows.corners(kVelocityRow, particle));
             element.put(slots, 0, forces);
         });
     }
@@ -55,33 +56,20 @@ class ListAdvance {
 
     __device__ void load(const float* states)
     {
-        const std::size_t count = std::size_t(lanes_.particles);
-        const float* state = states + std::size_t(place_.lane) * kStateRows * count;
+        place_.load(list_, lanes_, states, rows_, kPositionRow);
         share_out(0, place_.block.particles, [&](int p) {
             const std::size_t particle = place_.particle(list_, p);
-            SPRINGTIME_UNROLL
-            for (int row = 0; row < kStateRows; ++row) {
-                rows_.at(row, p) = state[std::size_t(row) * count + particle];
-            }
-            rows_.at(kMobilityRow, p) =
-                lanes_.mobility[std::size_t(place_.lane) * count + particle];
+            rows_.at(kMobilityRow, p) = place_.mobility(lanes_, particle);
             rows_.at(kInverseMassRow, p) = list_.inverse_mass[particle];
             if (driven_slot(lanes_, place_.lane, int(particle)) >= 0) driven_ = true;
         });
         __syncthreads();
     }
-
-    // The state of its own particles; every thread has written what it reads.
-    __device__ void store(float* state) const
+    __device__ void store(float* states) const
     {
-        const std::size_t count = std::size_t(lanes_.particles);
-        share_out(0, place_.block.own, [&](int p) {
-            const std::size_t particle = place_.particle(list_, p);
-            SPRINGTIME_UNROLL
-            for (int row = 0; row < kStateRows; ++row) {
-                state[std::size_t(row) * count + particle] = rows_.at(row, p);
-            }
-        });
+        const std::size_t of_lane = kStateRows * std::size_t(lanes_.particles);
+        place_.store(list_, lanes_, rows_, kPositionRow,
+                     states + std::size_t(place_.lane) * of_lane);
     }
 
     __device__ void run(const ListSteps& steps, const Records& records)
@@ -91,12 +79,12 @@ class ListAdvance {
         for (int step = steps.begin; step < steps.end; ++step) {
             if (step < moving) make_step(step, step > steps.begin);
             if (records.to && (step + 1) % records.every == 0) {
-                store(records.to + std::size_t(place_.lane) * records.lane_stride +
-                      std::size_t((step + 1) / records.every - 1) * size);
+                place_.store(list_, lanes_, rows_, kPositionRow,
+                             records.to + std::size_t(place_.lane) * records.lane_stride +
+                                 std::size_t((step + 1) / records.every - 1) * size);
             }
         }
     }
-    __device__ int lane() const { return place_.lane; }
 
   private:
     __device__ void make_step(int step, bool guests_moved)
@@ -174,7 +162,7 @@ __global__ void __launch_bounds__(kListThreads, 2)
     ListAdvance<kContact, kCluster> advance(list, lanes, contact);
     advance.load(from);
     advance.run(steps, records);
-    advance.store(to + std::size_t(advance.lane()) * kStateRows * std::size_t(lanes.particles));
+    advance.store(to);
 }
 
 }  // namespace springtime::cuda

@@ -137,6 +137,35 @@ struct ListPlace {
         return std::size_t(list.particle[block.first_particle + p]);
     }
 
+    __device__ float mobility(const LaneView& lanes, std::size_t particle) const
+    {
+        return lanes.mobility[std::size_t(lane) * std::size_t(lanes.particles) + particle];
+    }
+
+    // The state of its particles, guests as well, from [lane][row][particle].
+    __device__ void load(const ListView& list, const LaneView& lanes, const float* states,
+                         const ListRows& rows, int row) const
+    {
+        const std::size_t count = std::size_t(lanes.particles);
+        const float* state = states + std::size_t(lane) * kStateRows * count;
+        share_out(0, block.particles, [&](int p) {
+            const float* from = state + particle(list, p);
+            SPRINGTIME_UNROLL
+            for (int r = 0; r < kStateRows; ++r) rows.at(row + r, p) = from[std::size_t(r) * count];
+        });
+    }
+    // That of its own to [row][particle]; every thread has written what it reads.
+    __device__ void store(const ListView& list, const LaneView& lanes, const ListRows& rows,
+                          int row, float* state) const
+    {
+        const std::size_t count = std::size_t(lanes.particles);
+        share_out(0, block.own, [&](int p) {
+            float* to = state + particle(list, p);
+            SPRINGTIME_UNROLL
+            for (int r = 0; r < kStateRows; ++r) to[std::size_t(r) * count] = rows.at(row + r, p);
+        });
+    }
+
     // Brings some rows of the guests from the blocks that own them, which have told so by a
     // barrier.
     __device__ void fetch_guests(const ListView& list, const ListRows& rows, int row,
@@ -145,8 +174,8 @@ struct ListPlace {
         if constexpr (kCluster) {
             share_out(block.own, block.particles, [&](int p) {
                 const int word = list.guest[block.first_guest + p - block.own];
-                const float* from = in_block(&rows.at(row, particle_of_corner(word)),
-                                             slot_of_corner(word));
+                const float* from =
+                    in_block(&rows.at(row, particle_of_corner(word)), slot_of_corner(word));
                 for (int r = 0; r < count; ++r) rows.at(row + r, p) = from[r * rows.stride];
             });
         }

@@ -3,15 +3,11 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/list_programs.h"
+#include "sim/forces.h"
 
 namespace springtime::cuda {
 
 namespace {
-
-Vec3f to_float(const Vec3d& a)
-{
-    return {float(a.x), float(a.y), float(a.z)};
-}
 
 // The lists of a cloth on the device, cut for the way there or the way back.
 class ListTables {
@@ -86,8 +82,8 @@ class ListKernels : public Kernels {
 
     void set_environment(const Environment& environment) override
     {
-        view_.gravity = to_float(environment.gravity);
-        view_.wind = to_float(environment.wind);
+        view_.gravity = vec3_cast<float>(environment.gravity);
+        view_.wind = vec3_cast<float>(environment.wind);
         view_.drag = float(environment.drag);
     }
 
@@ -150,8 +146,7 @@ class ListKernels : public Kernels {
 
     std::size_t bytes_per_lane_back() const override
     {
-        const std::size_t state =
-            kStateRows * std::size_t(elements_.particles()) * sizeof(float);
+        const std::size_t state = kStateRows * std::size_t(elements_.particles()) * sizeof(float);
         const int copies = 1 + (back().layout().in_memory ? 1 : 0);
         return std::size_t(copies) * state + elements_.number_count() * sizeof(double);
     }
@@ -159,7 +154,7 @@ class ListKernels : public Kernels {
     std::string name() const override
     {
         const ListLayout& layout = there_.layout();
-        return layout.in_memory      ? "list in global memory"
+        return layout.in_memory     ? "list in global memory"
                : layout.blocks == 1 ? "list"
                                     : fmt::format("list in {} blocks", layout.blocks);
     }
@@ -178,8 +173,7 @@ class ListKernels : public Kernels {
     }
     static void copy(const float* from, std::size_t count, float* to)
     {
-        SPRINGTIME_CUDA(
-            cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToDevice));
+        SPRINGTIME_CUDA(cudaMemcpyAsync(to, from, count * sizeof(float), cudaMemcpyDeviceToDevice));
     }
 
     void send_back()

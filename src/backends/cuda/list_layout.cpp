@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <numeric>
 #include <optional>
 
+#include "backends/cuda/list_cut.h"
 #include "core/assert.h"
 #include "springtime/error.h"
 
@@ -13,201 +12,12 @@ namespace springtime::cuda {
 
 namespace {
 
-// Gives the particles of `some` to `blocks` blocks from `first` on: cuts across the longer side.
-void share_out(std::span<const SheetPoint> rest, std::span<int> some, int first, int blocks,
-               std::vector<int>& block)
-{
-    if (blocks == 1) {
-        for (const int p : some) block[std::size_t(p)] = first;
-        return;
-    }
-    SheetPoint low = rest[std::size_t(some[0])], high = low;
-    for (const int p : some) {
-        const SheetPoint& at = rest[std::size_t(p)];
-        low = {std::min(low.u, at.u), std::min(low.v, at.v)};
-        high = {std::max(high.u, at.u), std::max(high.v, at.v)};
-    }
-    const bool along_u = high.u - low.u > high.v - low.v;
-    const auto place = [&](int p) {
-        const SheetPoint& at = rest[std::size_t(p)];
-        return std::pair(along_u ? at.u : at.v, p);
-    };
-    const int half = blocks / 2;
-    const std::size_t count = some.size() * std::size_t(half) / std::size_t(blocks);
-    std::nth_element(some.begin(), some.begin() + std::ptrdiff_t(count), some.end(),
-                     [&](int a, int b) { return place(a) < place(b); });
-    share_out(rest, some.first(count), first, half, block);
-    share_out(rest, some.subspan(count), first + half, blocks - half, block);
-}
-
-// Element e of a list.
-std::span<const int> corners_of(const ElementList& list, int e)
-{
-    return {list.corner.data() + std::size_t(e) * std::size_t(list.corners),
-            std::size_t(list.corners)};
-}
-
-// The order in which elements of a type are computed: the first one of every particle, then the
-// second of every particle and so on, where an element counts for its lowest corner. So the threads
-// of a warp have elements of different particles.
-std::vector<int> layered_order(const ElementList& list, int particles)
-{
-    std::vector<int> seen(std::size_t(particles), 0);
-    std::vector<std::array<int, 3>> keys;
-    for (int e = 0; e < list.count(); ++e) {
-        const auto corners = corners_of(list, e);
-        const int lowest = *std::min_element(corners.begin(), corners.end());
-        keys.push_back({seen[std::size_t(lowest)]++, lowest, e});
-    }
-    std::sort(keys.begin(), keys.end());
-    std::vector<int> order;
-    for (const auto& key : keys) order.push_back(key[2]);
-    return order;
-}
-
-// The own particles of a block, and the elements that touch them.
-struct BlockElements {
-    std::vector<int> own;
-    std::array<std::vector<int>, kElementTypes> elements;
-};
-
-std::vector<BlockElements> elements_of_blocks(const ElementLists& elements,
-                                              const std::vector<int>& block, int blocks)
-{
-    std::vector<BlockElements> all(static_cast<std::size_t>(blocks));
-    for (int p = 0; p < elements.particles(); ++p) {
-        all[std::size_t(block[std::size_t(p)])].own.push_back(p);
-    }
-    for (int type = 0; type < kElementTypes; ++type) {
-        const ElementList& list = elements.of(kElements[std::size_t(type)]);
-        for (const int e : layered_order(list, elements.particles())) {
-            for (const int p : corners_of(list, e)) {
-                auto& to = all[std::size_t(block[std::size_t(p)])].elements[std::size_t(type)];
-                if (to.empty() || to.back() != e) to.push_back(e);
-            }
-        }
-    }
-    return all;
-}
-
-// Gives out the slots of one round. Particles come in slices of a warp; a slice has as many rows of
-// slots as its busiest particle needs.
-class SlotRound {
-  public:
-    SlotRound(int own, int most) : most_(most), used_(std::size_t(own), 0)
-    {
-        rows_.assign(std::size_t((own + kSlotStep - 1) / kSlotStep), 0);
-    }
-
-    // False, and nothing is changed, where it does not fit.
-    bool add(std::span<const int> particles)
-    {
-        std::array<int, 4> rows_before{};
-        const int slots_before = slots_;
-        for (std::size_t i = 0; i < particles.size(); ++i) {
-            int& rows = rows_of(particles[i]);
-            rows_before[i] = rows;
-            if (++used_[std::size_t(particles[i])] <= rows) continue;
-            ++rows;
-            slots_ += kSlotStep;
-        }
-        if (slots_ <= most_) return true;
-        for (std::size_t i = particles.size(); i-- > 0;) {
-            rows_of(particles[i]) = rows_before[i];
-            --used_[std::size_t(particles[i])];
-        }
-        slots_ = slots_before;
-        return false;
-    }
-
-    // Where each particle's slots begin.
-    std::vector<int> first_slots() const
-    {
-        std::vector<int> first(used_.size());
-        int next = 0;
-        for (std::size_t p = 0; p < first.size(); ++p) {
-            const std::size_t slice = p / kSlotStep;
-            first[p] = next + int(p % kSlotStep);
-            if (p % kSlotStep == kSlotStep - 1) next += kSlotStep * rows_[slice];
-        }
-        return first;
-    }
-    int used(std::size_t p) const { return used_[p]; }
-    int slots() const { return slots_; }
-
-  private:
-    int& rows_of(int particle) { return rows_[std::size_t(particle / kSlotStep)]; }
-
-    int most_, slots_ = 0;
-    std::vector<int> used_, rows_;
-};
-
-// A cloth cut into blocks, before slots are given out.
-struct Cut {
-    int blocks = 1, stride = 0, most_sums = 0;
-    int whole_round = 0;  // slots for all corners at once
-    std::vector<int> block, index;          // of each particle: its block, its number among its own
-    std::vector<BlockElements> of_block;
-    std::vector<std::vector<int>> guests;  // of each block, ascending
-};
-
-// Calls do_one(type, list, element of the cloth) in the order of computation.
-template <class DoOne>
-void for_each_element(const ElementLists& elements, const BlockElements& of_block,
-                      const DoOne& do_one)
-{
-    for (int type = 0; type < kElementTypes; ++type) {
-        const ElementList& list = elements.of(kElements[std::size_t(type)]);
-        for (const int e : of_block.elements[std::size_t(type)]) do_one(type, list, e);
-    }
-}
-
-void measure_block(const ElementLists& elements, int rank, Cut& cut)
-{
-    const BlockElements& of_block = cut.of_block[std::size_t(rank)];
-    SlotRound round(int(of_block.own.size()), std::numeric_limits<int>::max());
-    std::vector<int>& guests = cut.guests[std::size_t(rank)];
-    int sums = 0;
-    for_each_element(elements, of_block, [&](int, const ElementList& list, int e) {
-        sums += list.slots;
-        for (const int p : corners_of(list, e)) {
-            if (cut.block[std::size_t(p)] == rank) {
-                round.add(std::span(&cut.index[std::size_t(p)], 1));
-            } else {
-                guests.push_back(p);
-            }
-        }
-    });
-    std::sort(guests.begin(), guests.end());
-    guests.erase(std::unique(guests.begin(), guests.end()), guests.end());
-    cut.stride = std::max(cut.stride, int(of_block.own.size() + guests.size()));
-    cut.most_sums = std::max(cut.most_sums, sums);
-    cut.whole_round = std::max(cut.whole_round, round.slots());
-}
-
-Cut cut_cloth(std::span<const SheetPoint> rest, const ElementLists& elements, int blocks)
-{
-    Cut cut;
-    cut.blocks = blocks;
-    cut.block = blocks_of_particles(rest, blocks);
-    cut.of_block = elements_of_blocks(elements, cut.block, blocks);
-    cut.index.resize(rest.size());
-    cut.guests.resize(std::size_t(blocks));
-    for (const BlockElements& of_block : cut.of_block) {
-        for (std::size_t i = 0; i < of_block.own.size(); ++i) {
-            cut.index[std::size_t(of_block.own[i])] = int(i);
-        }
-    }
-    for (int rank = 0; rank < blocks; ++rank) measure_block(elements, rank, cut);
-    return cut;
-}
-
 // Shared memory of a block. [bytes]
 std::size_t room_of(const ListNeeds& needs, int stride, int sums, int slots)
 {
-    return sizeof(float) * (std::size_t(needs.rows) * std::size_t(stride) +
-                            std::size_t(needs.sums ? sums : 0) +
-                            std::size_t(needs.axes) * std::size_t(slots));
+    return sizeof(float) *
+           (std::size_t(needs.rows) * std::size_t(stride) + std::size_t(needs.sums ? sums : 0) +
+            std::size_t(needs.axes) * std::size_t(slots));
 }
 
 // How many slots a block has; nothing if the cut does not fit.
@@ -284,8 +94,8 @@ class ListWriter {
         }
         block.first_range = int(to_.ranges.size()) / 4;
         const std::size_t springs = of_block.elements[std::size_t(Element::spring)].size();
-        to_.ranges.resize(to_.ranges.size() +
-                          4 * springs * std::size_t(elements_.range_count()), 0.0f);
+        to_.ranges.resize(to_.ranges.size() + 4 * springs * std::size_t(elements_.range_count()),
+                          0.0f);
     }
 
     // The corner of an element that waits for its slot: the `turn`-th of its particle.
@@ -382,14 +192,6 @@ void write_ranges(const ElementLists& elements, const ListBlock& block, ListLayo
 
 }  // namespace
 
-std::vector<int> blocks_of_particles(std::span<const SheetPoint> rest, int blocks)
-{
-    std::vector<int> block(rest.size(), 0), all(rest.size());
-    std::iota(all.begin(), all.end(), 0);
-    share_out(rest, all, 0, blocks, block);
-    return block;
-}
-
 int packs_of(const ElementList& list)
 {
     return (list.corners + list.numbers + 3) / 4;
@@ -404,9 +206,10 @@ ListLayout list_layout(std::span<const SheetPoint> rest, const ElementLists& ele
                        const ListNeeds& needs, const ListLimits& limits)
 {
     ListLayout layout;
-    const auto try_cut = [&](int blocks, std::size_t room) {
+    const auto try_cut = [&](int blocks, std::size_t room, std::size_t more_room) {
         const Cut cut = cut_cloth(rest, elements, blocks);
-        const auto slots = slots_that_fit(cut, needs, room, limits);
+        auto slots = slots_that_fit(cut, needs, room, limits);
+        if (!slots) slots = slots_that_fit(cut, needs, more_room, limits);
         if (!slots) return false;
         layout.blocks = blocks;
         layout.stride = cut.stride;
@@ -418,17 +221,19 @@ ListLayout list_layout(std::span<const SheetPoint> rest, const ElementLists& ele
         return true;
     };
     const int particles = elements.particles();
-    if (limits.least_blocks == 1 && try_cut(1, limits.half_room)) return layout;
-    for (int blocks = limits.least_blocks; blocks <= limits.most_cluster && blocks <= particles; blocks *= 2) {
-        if (try_cut(blocks, limits.room)) return layout;
+    for (int blocks = 1; blocks <= limits.most_cluster && blocks <= particles; blocks *= 2) {
+        if (particles > blocks * limits.most_own) continue;
+        if (try_cut(blocks, limits.half_room, limits.room)) return layout;
     }
     layout.in_memory = true;
-    int blocks = std::max(2, (particles + limits.own_in_memory - 1) / limits.own_in_memory);
-    for (; blocks <= particles; blocks *= 2) {
-        if (try_cut(blocks, limits.room)) return layout;
+    const int most = limits.most_own_in_memory;
+    for (int blocks = std::max(2, (particles + most - 1) / most); blocks <= particles;
+         blocks *= 2) {
+        if (try_cut(blocks, limits.half_room, limits.room)) return layout;
     }
-    throw Error("the cloth has a particle that is joined with too many others for the kernels of "
-                "the CUDA backend; run it with device cpu");
+    throw Error(
+        "the cloth has a particle that is joined with too many others for the kernels of "
+        "the CUDA backend; run it with device cpu");
 }
 
 void write_numbers(const ElementLists& elements, ListLayout& layout)

@@ -9,9 +9,9 @@ namespace springtime::cuda {
 
 // What a kernel needs of shared memory.
 struct ListNeeds {
-    int rows;  // numbers of each particle
-    int axes;  // numbers of each slot
-    bool sums; // the gradient by all parameters of the block's elements
+    int rows;   // numbers of each particle
+    int axes;   // numbers of each slot
+    bool sums;  // the gradient by all parameters of the block's elements
 };
 
 // How large blocks may be. What does not fit into a cluster runs from the memory of the device.
@@ -19,10 +19,12 @@ struct ListLimits {
     // Half of what a multiprocessor has: two blocks of small cloths share one.
     std::size_t half_room = 113 << 10;  // [bytes]
     std::size_t room = 227 << 10;
-    int least_blocks = 1, most_cluster = 16;
+    int most_cluster = 16;  // blocks
+    // Larger blocks would do as much in all, but a single cloth would wait longer for them.
+    int most_own = 1024;  // particles
     // With fewer slots, rounds are too short for the threads of a block.
     int least_slots = 3072, most_slots = kNoSlot;
-    int own_in_memory = 512;  // particles of a block there
+    int most_own_in_memory = 512;
 };
 
 // The lists of a cloth, cut for blocks.
@@ -48,8 +50,5 @@ void write_numbers(const ElementLists& elements, ListLayout& layout);
 
 // Whole packs of an element of a type.
 int packs_of(const ElementList& list);
-
-// Shares particles out among blocks, by where they lie at rest: the block of each.
-std::vector<int> blocks_of_particles(std::span<const SheetPoint> rest, int blocks);
 
 }  // namespace springtime::cuda

@@ -111,16 +111,10 @@ class ListRetreat {
 
     __device__ void load(const float* adjoints)
     {
-        const std::size_t count = std::size_t(lanes_.particles);
-        const float* adjoint = adjoints + std::size_t(place_.lane) * kStateRows * count;
+        place_.load(list_, lanes_, adjoints, rows_, kAdjointRow);
         share_out(0, place_.block.particles, [&](int p) {
             const std::size_t particle = place_.particle(list_, p);
-            SPRINGTIME_UNROLL
-            for (int row = 0; row < kStateRows; ++row) {
-                rows_.at(kAdjointRow + row, p) = adjoint[std::size_t(row) * count + particle];
-            }
-            rows_.at(kMobilityBackRow, p) =
-                lanes_.mobility[std::size_t(place_.lane) * count + particle];
+            rows_.at(kMobilityBackRow, p) = place_.mobility(lanes_, particle);
             rows_.at(kInverseMassBackRow, p) = list_.inverse_mass[particle];
             rows_.at(kMassSumRow, p) = 0;
         });
@@ -128,15 +122,9 @@ class ListRetreat {
     }
     __device__ void store(float* adjoints) const
     {
-        const std::size_t count = std::size_t(lanes_.particles);
-        float* adjoint = adjoints + std::size_t(place_.lane) * kStateRows * count;
-        share_out(0, place_.block.own, [&](int p) {
-            const std::size_t particle = place_.particle(list_, p);
-            SPRINGTIME_UNROLL
-            for (int row = 0; row < kStateRows; ++row) {
-                adjoint[std::size_t(row) * count + particle] = rows_.at(kAdjointRow + row, p);
-            }
-        });
+        const std::size_t of_lane = kStateRows * std::size_t(lanes_.particles);
+        place_.store(list_, lanes_, rows_, kAdjointRow,
+                     adjoints + std::size_t(place_.lane) * of_lane);
     }
 
     // Passes the states on the way. The frame of the first one of a stretch counts only if that is
@@ -162,7 +150,6 @@ class ListRetreat {
             if (passed % kCarryEvery == 0 || n == steps_.to) carry();
         }
     }
-    __device__ int lane() const { return place_.lane; }
 
   private:
     __device__ static int row_of_state(int n) { return kStatesRow + (n & 1) * kStateRows; }
@@ -196,8 +183,8 @@ class ListRetreat {
             const float inverse_mass = rows_.at(kInverseMassBackRow, p);
             Vec3f by_velocity = rows_.vector(kAdjointRow + 3, p), by_force{0, 0, 0};
             if (steps) {
-                const Vec3f a = euler_adjoint(rows_.vector(kAdjointRow, p), by_velocity, mobility,
-                                              mobility);
+                const Vec3f a =
+                    euler_adjoint(rows_.vector(kAdjointRow, p), by_velocity, mobility, mobility);
                 by_velocity += external_adjoint(a, list_.drag);
                 by_force = inverse_mass * a;
                 if (back_.first_mass >= 0 && mobility > 0 && p < place_.block.own) {
@@ -224,8 +211,7 @@ class ListRetreat {
         const Vec3f v = rows_.vector(row_of_state(n) + 3, p);
         const Vec3f after = vector_at(state(n + 1) + 3 * count, count, place_.particle(list_, p));
         const Vec3f external = external_acceleration(v, list_.gravity, list_.wind, list_.drag);
-        rows_.at(kMassSumRow, p) +=
-            mass_adjoint(v, after, external, 1.0f / mobility, by_force);
+        rows_.at(kMassSumRow, p) += mass_adjoint(v, after, external, 1.0f / mobility, by_force);
     }
 
     __device__ void add_elements(int n) const

@@ -10,8 +10,8 @@
 // states of its own particles in shared memory, and of others that it needs: guests, which come
 // after its own. It computes every element that touches one of its own particles, so that elements
 // on a border are computed by several blocks, and no forces travel between them. An element writes
-// what it does to each corner into a slot of shared memory; then every particle adds up its slots in
-// the order of the elements. Where there are fewer slots than corners, that goes in rounds.
+// what it does to each corner into a slot of shared memory; then every particle adds up its slots
+// in the order of the elements. Where there are fewer slots than corners, that goes in rounds.
 namespace springtime::cuda {
 
 // A corner of an element in one word: the particle in the block, and the slot.
@@ -73,8 +73,9 @@ struct ListView {
 struct ListBackView {
     double* gradient = nullptr;  // [lane][number]
     std::size_t numbers = 0;
-    const int* element = nullptr;  // the element in the cloth; ~element where another block counts it
-    const int* first_number = nullptr;  // [type and slot]: of the gradient; -1: not learned
+    const int* element =
+        nullptr;  // the element in the cloth; ~element where another block counts it
+    const int* first_number = nullptr;   // [type and slot]: of the gradient; -1: not learned
     int first_slot[kElementTypes] = {};  // of each type, in that
     int slots[kElementTypes] = {};       // parameters of an element
     int first_mass = -1;                 // number of the gradient; -1: not learned

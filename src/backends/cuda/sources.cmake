@@ -10,6 +10,7 @@ set(springtime_cuda_sources
     backends/cuda/lane_set.cu
     backends/cuda/list_accelerations.cu
     backends/cuda/list_advance.cu
+    backends/cuda/list_cut.cpp
     backends/cuda/list_kernels.cu
     backends/cuda/list_layout.cpp
     backends/cuda/list_numbers.cpp
