@@ -7,6 +7,7 @@ set(cuda_test_sources
     cuda_device_test.cpp
     cuda_grid_test.cpp
     cuda_lane_set_test.cpp
+    cuda_list_test.cpp
 )
 
 # The sources of the backend compiled as C++ with tests/cuda_on_cpu in place of CUDA, and a registry that

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "backends/cuda/engine.h"
 #include "backends/cuda/grid_patch.h"
+#include "backends/cuda/lane_steps.h"
 #include "physics/euler.h"
 #include "physics/external.h"
 
@@ -70,9 +70,7 @@ struct GridMotion {
             velocity.own(i, j) = {state[3 * count + p], state[4 * count + p], state[5 * count + p]};
             mobility[t] = lanes.mobility[std::size_t(lane) * count + p];
             inverse_mass[t] = grid.inverse_mass[p];
-            if (lanes.driven_slot && lanes.driven_slot[std::size_t(lane) * count + p] >= 0) {
-                driven = true;
-            }
+            if (driven_slot(lanes, lane, int(p)) >= 0) driven = true;
         }
     }
 
@@ -97,27 +95,13 @@ struct GridMotion {
     __device__ void place_driven(const GridPlace<Shape>& place, const LaneView& lanes, int lane,
                                  int step)
     {
-        const auto take = [](float& to, float value) {
-            if (value == value) to = value;  // NaN: nothing is said of it
-        };
-        const std::size_t first = std::size_t(lane) * std::size_t(place.rows * place.cols);
         SPRINGTIME_UNROLL
         for (int t = 0; t < Shape::kPatch; ++t) {
             const int i = t / Shape::kCols, j = t % Shape::kCols;
             if (!place.exists(i, j)) continue;
-            const int slot = lanes.driven_slot[first + std::size_t(place.particle(i, j))];
+            const int slot = driven_slot(lanes, lane, place.particle(i, j));
             if (slot < 0) continue;
-            const float* pose =
-                lanes.driven +
-                ((std::size_t(lane) * std::size_t(lanes.driven_steps) + std::size_t(step)) *
-                     std::size_t(lanes.driven_width) +
-                 std::size_t(slot)) *
-                    kStateRows;
-            SPRINGTIME_UNROLL
-            for (int axis = 0; axis < 3; ++axis) {
-                take(position.own(i, j)[axis], pose[axis]);
-                take(velocity.own(i, j)[axis], pose[3 + axis]);
-            }
+            cuda::place_driven(lanes, lane, step, slot, position.own(i, j), velocity.own(i, j));
         }
     }
 };
@@ -168,7 +152,7 @@ __device__ __forceinline__ void share_forces(Patch<Shape>& force, Edges& edges,
     }
     SPRINGTIME_UNROLL
     for (int i = 0; i < R; ++i) fold_sides(force, i, place.lane);
-    grid_sync<kCluster>();
+    lane_sync<kCluster>();
     SPRINGTIME_UNROLL
     for (int j = 0; j < Shape::kCols; ++j) {
         if (place.has_above()) {
@@ -236,7 +220,7 @@ __device__ __forceinline__ void advance_lane(const GridView& grid, const GridPla
     for (int step = 0; step < count; ++step) {
         if (step < moving) {
             tell_state(motion, states, place.lane);
-            grid_sync<kCluster>();
+            lane_sync<kCluster>();
             fill_ring<Shape, Law>(motion, states, place.lane);
             Patch<Shape> force;
             force.clear();
@@ -262,7 +246,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     advance_grid(GridView grid, LaneView lanes, int first, int count, Records records,
                  ContactView contact)
 {
-    const GridPlace<Shape> place(grid, grid_rank<kCluster>());
+    const GridPlace<Shape> place(grid, lane_rank<kCluster>());
     const int lane = int(blockIdx.x) / grid.blocks;
     const int threads = int(blockDim.x);
     const float4* packed = grid.parameters + place.rank * Law::kPacks * Shape::kPatch * threads;
@@ -270,7 +254,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     if constexpr (Law::kBends) {
         const GridParameters<Shape> parameters(copy_parameters<Shape, Law::kPacks>(packed, room),
                                                threads);
-        grid_sync<kCluster>();
+        lane_sync<kCluster>();
         advance_lane<Shape, Law, kContact, kCluster>(grid, place, parameters, room, lanes, lane,
                                                      first, count, records, contact);
     } else {

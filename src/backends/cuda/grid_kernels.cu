@@ -4,15 +4,11 @@
 #include "backends/cuda/grid_programs.h"
 #include "backends/cuda/kernels.h"
 #include "core/assert.h"
+#include "sim/forces.h"
 
 namespace springtime::cuda {
 
 namespace {
-
-Vec3f to_float(const Vec3d& a)
-{
-    return {float(a.x), float(a.y), float(a.z)};
-}
 
 class GridKernels : public Kernels {
   public:
@@ -32,8 +28,8 @@ class GridKernels : public Kernels {
 
     void set_environment(const Environment& environment) override
     {
-        view_.gravity = to_float(environment.gravity);
-        view_.wind = to_float(environment.wind);
+        view_.gravity = vec3_cast<float>(environment.gravity);
+        view_.wind = vec3_cast<float>(environment.wind);
         view_.drag = float(environment.drag);
     }
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "backends/cuda/block.h"
 #include "backends/cuda/grid_view.h"
-#include "backends/cuda/launch.h"
+#include "backends/cuda/unroll.h"
 #include "physics/bend.h"
 #include "physics/spring.h"
 
@@ -39,42 +40,7 @@ struct GridPlace {
     __device__ bool has_below() const { return first_row + Shape::kRows < rows; }
 };
 
-template <bool kCluster>
-__device__ __forceinline__ int grid_rank()
-{
-    if constexpr (kCluster) {
-        return cluster_rank();
-    } else {
-        return 0;
-    }
-}
-template <bool kCluster>
-__device__ __forceinline__ void grid_sync()
-{
-    if constexpr (kCluster) {
-        cluster_sync();
-    } else {
-        __syncthreads();
-    }
-}
-
 // ---- Shared memory
-
-// Takes pieces of the shared memory of a block, one after the other.
-class BlockRoom {
-  public:
-    __device__ BlockRoom() : next_(block_memory()) {}
-    template <class T>
-    __device__ T* take(int count)
-    {
-        T* piece = reinterpret_cast<T*>(next_);
-        next_ += std::size_t(count) * sizeof(T);
-        return piece;
-    }
-
-  private:
-    char* next_;
-};
 
 // What bands tell their neighbours: N numbers of each column, for the band above and that below.
 // `kWidth` is that of a band.

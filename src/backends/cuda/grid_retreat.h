@@ -2,9 +2,9 @@
 
 #include <type_traits>
 
-#include "backends/cuda/engine.h"
 #include "backends/cuda/grid_patch.h"
 #include "backends/cuda/grid_tape.h"
+#include "backends/cuda/lane_steps.h"
 #include "physics/euler.h"
 #include "physics/external.h"
 
@@ -147,31 +147,6 @@ __device__ __forceinline__ void add_grid_adjoints(
     }
 }
 
-// What a frame adds to the adjoint of its state: null where nothing does.
-struct GridFrame {
-    const float *position = nullptr, *velocity = nullptr;  // [xyz][particle]
-    const float* acceleration = nullptr;
-
-    __device__ GridFrame() {}
-    // Of a lane, at a step.
-    __device__ GridFrame(const FrameAdjoints& all, int lane, int step, std::size_t particles)
-    {
-        const int frame = step / all.stride;
-        const bool here = step % all.stride == 0 && frame < all.frames;
-        const std::size_t first =
-            std::size_t(lane) * all.lane_stride + std::size_t(frame) * 3 * particles;
-        position = here && all.position ? all.position + first : nullptr;
-        velocity = here && all.velocity ? all.velocity + first : nullptr;
-        acceleration = here && all.acceleration ? all.acceleration + first : nullptr;
-    }
-};
-
-__device__ __forceinline__ Vec3f vector_at(const float* rows, std::size_t count,
-                                           std::size_t particle)
-{
-    return {rows[particle], rows[count + particle], rows[2 * count + particle]};
-}
-
 // The adjoint of the state of a patch, and the properties of its particles.
 template <class Shape>
 struct GridAdjoint {
@@ -222,7 +197,7 @@ struct GridAdjoint {
             force.own(t / Shape::kCols, t % Shape::kCols) += inverse_mass[t] * a;
         });
     }
-    __device__ void add(const GridPlace<Shape>& place, std::size_t count, const GridFrame& frame)
+    __device__ void add(const GridPlace<Shape>& place, std::size_t count, const LaneFrame& frame)
     {
         for_all(place, [&](int t, std::size_t p, bool exists) {
             if (!exists) return;
@@ -272,7 +247,7 @@ __device__ __forceinline__ void share_force_adjoints(Patch<Shape>& force, Edges&
         edges.tell_above(0, j, lane, force.own(0, j));
         edges.tell_below(0, j, lane, force.own(R - 1, j));
     }
-    grid_sync<kCluster>();
+    lane_sync<kCluster>();
     SPRINGTIME_UNROLL
     for (int j = 0; j < Shape::kCols; ++j) {
         force.own(-1, j) = edges.vector_from_above(0, j, lane);
@@ -321,7 +296,7 @@ class GridRetreat {
             arrive_copies();
             if (n > first) tape_.fetch(n - 1 - first);
             const bool steps = n < last && n < moving;
-            GridFrame frame(frames, lane, n, count);
+            LaneFrame frame(frames, lane, n, count);
             if (n == first && !with_first) frame = {};
             if (steps || frame.acceleration) {
                 Patch<Shape> force;
@@ -340,7 +315,6 @@ class GridRetreat {
                 add_elements(force, n - first, adjoint);
             }
             adjoint.add(place_, count, frame);
-            constexpr int kCarryEvery = 128;  // steps that are summed in float
             if (passed % kCarryEvery == 0 || n == first) sums_.carry(place_, back, lane);
         }
         if constexpr (kCluster) cluster_sync();  // a neighbour may still read from this block
@@ -375,7 +349,7 @@ class GridRetreat {
         });
         finish_row(R - 1, by_position, by_velocity, adjoint);
         finish_row(R, by_position, by_velocity, adjoint);
-        grid_sync<kCluster>();
+        lane_sync<kCluster>();
         SPRINGTIME_UNROLL
         for (int j = 0; j < Shape::kCols; ++j) {
             if (place_.has_above()) {
@@ -448,7 +422,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     retreat_grid(GridView grid, LaneView lanes, int first, int count, const float* tape,
                  std::size_t lane_stride, FrameAdjoints frames, GridBackView back)
 {
-    const GridPlace<Shape> place(grid, grid_rank<kCluster>());
+    const GridPlace<Shape> place(grid, lane_rank<kCluster>());
     const int lane = int(blockIdx.x) / grid.blocks;
     const int threads = int(blockDim.x);
     const float4* packed = grid.parameters + place.rank * Law::kPacks * Shape::kPatch * threads;

@@ -5,26 +5,6 @@
 
 namespace springtime::cuda {
 
-// Copies to shared memory without waiting: what was asked for has arrived after arrive_copies() and
-// a barrier.
-template <class T>
-__device__ __forceinline__ void copy_later(T* to, const T* from)
-{
-#if defined(__CUDA_ARCH__)
-    const unsigned place = unsigned(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(place), "l"(from), "n"(sizeof(T))
-                 : "memory");
-#else
-    *to = *from;
-#endif
-}
-__device__ __forceinline__ void arrive_copies()
-{
-#if defined(__CUDA_ARCH__)
-    asm volatile("cp.async.wait_all;" ::: "memory");
-#endif
-}
-
 // The states of a tape, as far as a block needs them: its rows of the grid and one more on both
 // sides, of the present state and of the one that comes next. A state has six rows of numbers, one
 // after the other.

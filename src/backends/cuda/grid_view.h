@@ -4,16 +4,8 @@
 
 #include <cstddef>
 
+#include "backends/cuda/unroll.h"
 #include "springtime/vec3.h"
-
-#if defined(__CUDACC__)
-#define SPRINGTIME_UNROLL _Pragma("unroll")
-#define SPRINGTIME_PRAGMA(text) _Pragma(#text)
-#define SPRINGTIME_UNROLL_IF(yes) SPRINGTIME_PRAGMA(unroll((yes) ? 64 : 1))
-#else
-#define SPRINGTIME_UNROLL
-#define SPRINGTIME_UNROLL_IF(yes)
-#endif
 
 // What the kernels for grids of springs share.
 //

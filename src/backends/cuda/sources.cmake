@@ -8,4 +8,11 @@ set(springtime_cuda_sources
     backends/cuda/grid_kernels.cu
     backends/cuda/grid_layout.cpp
     backends/cuda/lane_set.cu
+    backends/cuda/list_accelerations.cu
+    backends/cuda/list_advance.cu
+    backends/cuda/list_cut.cpp
+    backends/cuda/list_kernels.cu
+    backends/cuda/list_layout.cpp
+    backends/cuda/list_numbers.cpp
+    backends/cuda/list_retreat.cu
 )
