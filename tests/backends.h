@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#ifdef SPRINGTIME_TEST_CUDA
+#include "backends/cuda/cuda.h"
+#endif
 #include "backends/reference/reference.h"
 #include "backends/simd/simd.h"
 #include "sim/stepper.h"
@@ -24,8 +27,27 @@ struct Backend {
     friend void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 };
 
-// The reference in double, and a batch and a single stepper in float for every instruction set
-// that this machine has.
+#ifdef SPRINGTIME_TEST_CUDA
+// A batch of some lanes and a single state on the device. What it does not know runs elsewhere.
+inline void add_cuda_backends(std::vector<Backend>& backends)
+{
+    if (!cuda_device_present()) return;
+    const auto add = [&](const char* name, int lanes) {
+        backends.push_back({name, std::numeric_limits<float>::epsilon(),
+                            [lanes](const Cloth& cloth, SimulationOptions options) {
+                                options.device = Device::cuda;
+                                return cuda_can_run(cloth, options)
+                                           ? make_cuda_stepper(cloth, options, lanes)
+                                           : make_single_stepper(cloth, options);
+                            }});
+    };
+    add("cuda_batch", 3);
+    add("cuda_single", 1);
+}
+#endif
+
+// The reference in double, a batch and a single stepper in float for every instruction set that
+// this machine has, and in the tests of the CUDA backend those of the device.
 inline std::vector<Backend> all_backends()
 {
     std::vector<Backend> backends{{"reference", std::numeric_limits<double>::epsilon(),
@@ -42,6 +64,9 @@ inline std::vector<Backend> all_backends()
         add("_batch", make_simd_batch);
         add("_single", make_simd_single);
     }
+#ifdef SPRINGTIME_TEST_CUDA
+    add_cuda_backends(backends);
+#endif
     return backends;
 }
 

@@ -177,5 +177,18 @@ TEST(LaneSet, ALaneThatIsLoadedLaterLeavesTheOthersWhereTheyAre)
     expect_same(Driven(lanes.view()).of(1, 0, 3), handle_pose(some_handles(), 0, 3 + kDt, kDt));
 }
 
+TEST(LaneSet, CountsAnewBeforeTheCountIsFull)
+{
+    LaneSet lanes(kParticles, kDt);
+    lanes.begin(1);
+    lanes.load(0, some_state(0.25), some_handles(), std::nullopt, (1 << 30) - 5);
+    EXPECT_EQ(lanes.renumbered((1 << 30) - 1), (1 << 30) - 1);
+    EXPECT_EQ(lanes.renumbered(1 << 30), 0);
+    EXPECT_DOUBLE_EQ(lanes.time(0, 0), 0.25 + 5 * kDt);
+    lanes.send(0, 1);
+    expect_same(Driven(lanes.view()).of(0, 0, 3),
+                handle_pose(some_handles(), 0, 0.25 + 6 * kDt, kDt));
+}
+
 }  // namespace
 }  // namespace springtime

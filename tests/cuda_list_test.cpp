@@ -135,8 +135,10 @@ TEST_P(CudaAccelerations, AreThoseOfTheReference)
     accelerations.set_parameters(values);
     const DeviceArray<float> on_device(rows);
     DeviceArray<float> rough(3 * states.size() * count), exact(3 * states.size() * count);
-    accelerations.run(set.view(), on_device.data(), states.size(), per_lane, rough.data());
-    accelerations.run_exact(set.view(), on_device.data(), states.size(), per_lane, exact.data());
+    const std::size_t size = cuda::kStateRows * count;
+    const cuda::StatesView view{on_device.data(), per_lane * size, size, int(per_lane)};
+    accelerations.run(set.view(), view, rough.data());
+    accelerations.run_exact(set.view(), view, exact.data());
     const std::vector<float> found = rough.fetched(), found_exact = exact.fetched();
     const ForceTable<double> table(changed, kWindy);
     for (std::size_t i = 0; i < states.size(); ++i) {

@@ -1,9 +1,8 @@
 #include "learn/limited_mean.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/quantile.h"
+#include "core/limited_shares.h"
 #include "learn/log_parameters.h"
 
 namespace springtime {
@@ -12,22 +11,19 @@ std::optional<ParameterValues> limited_mean(const std::vector<ParameterValues>& 
                                             double limit)
 {
     std::vector<double> norms;
-    std::vector<const ParameterValues*> finite;
-    for (const ParameterValues& gradient : gradients) {
-        const double norm = norm_of(gradient);
-        if (!std::isfinite(norm)) continue;
-        norms.push_back(norm);
-        finite.push_back(&gradient);
-    }
-    if (2 * finite.size() <= gradients.size()) return std::nullopt;
-    const double most = limit * quantile(norms, 0.5);
-    ParameterValues mean = *finite[0];
-    for (auto& kind : mean) std::fill(kind.begin(), kind.end(), 0.0);
-    for (std::size_t i = 0; i < finite.size(); ++i) {
-        const double scale = (norms[i] > most ? most / norms[i] : 1) / double(finite.size());
-        for (std::size_t k = 0; k < mean.size(); ++k) {
-            for (std::size_t e = 0; e < mean[k].size(); ++e) {
-                mean[k][e] += scale * (*finite[i])[k][e];
+    for (const ParameterValues& gradient : gradients) norms.push_back(norm_of(gradient));
+    const auto shares = limited_shares(norms, limit);
+    if (!shares) return std::nullopt;
+    std::optional<ParameterValues> mean;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+        if ((*shares)[i] == 0) continue;
+        if (!mean) {
+            mean = gradients[i];
+            for (auto& kind : *mean) std::fill(kind.begin(), kind.end(), 0.0);
+        }
+        for (std::size_t k = 0; k < mean->size(); ++k) {
+            for (std::size_t e = 0; e < (*mean)[k].size(); ++e) {
+                (*mean)[k][e] += (*shares)[i] * gradients[i][k][e];
             }
         }
     }

@@ -218,7 +218,7 @@ void generate(const Cloth& cloth, const GenerateOptions& options, int first,
     const std::size_t frames =
         std::size_t(std::llround(options.seconds / (options.dt * options.stride))) + 1;
     if (first >= options.rollouts) return;
-    const auto recorder = make_batch_recorder(cloth, step, std::size_t(options.rollouts - first),
+    const auto recorder = make_batch_recorder(cloth, step, std::size_t(options.rollouts),
                                               (frames - 1) * std::size_t(options.stride));
     if (recorder) return generate_by(*recorder, cloth, options, first, sink, progress);
     const int threads = thread_count(options.threads);

@@ -41,7 +41,8 @@ class BatchRecorder {
 };
 
 // Implemented by backends/registry.cpp. Null for a device without one: its steppers do it then.
-// `rollouts` is how many there will be in all.
+// `rollouts` is how many there will be in all, also of those that exist already: Device::automatic
+// chooses by the work.
 std::unique_ptr<BatchRecorder> make_batch_recorder(const Cloth& cloth,
                                                    const SimulationOptions& options,
                                                    std::size_t rollouts, std::size_t steps);

@@ -6,8 +6,6 @@
 
 namespace springtime {
 
-namespace {
-
 std::optional<int> first_bad_particle(const State& state, double speed_limit)
 {
     for (std::size_t p = 0; p < state.position.size(); ++p) {
@@ -17,8 +15,6 @@ std::optional<int> first_bad_particle(const State& state, double speed_limit)
     }
     return std::nullopt;
 }
-
-}  // namespace
 
 double largest_speed(const Sheet& sheet, double dt)
 {

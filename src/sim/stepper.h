@@ -47,8 +47,11 @@ std::unique_ptr<Stepper> make_batch_stepper(const Cloth& cloth, const Simulation
 // A particle faster than this leaves all bounds: one sheet diagonal per step. [m/s]
 double largest_speed(const Sheet& sheet, double dt);
 
+// The first particle that has left all bounds: it is not finite, or faster than `speed_limit`.
+std::optional<int> first_bad_particle(const State& state, double speed_limit);
+
 // Of the lanes of the stepper, brought up to date in `states`, the first in lane order that holds a
-// particle which has left all bounds: not finite, or faster than `speed_limit`.
+// particle which has left all bounds.
 std::optional<StepReport> store_checked(const Stepper& stepper, std::vector<State>& states,
                                         double speed_limit);
 

@@ -29,9 +29,11 @@ struct CudaMemory {
 
 std::unique_ptr<Stepper> make_cuda_stepper(const Cloth& cloth, const SimulationOptions& options,
                                            int lanes);
+// `most_steps` are those of one launch; few particles take about two microseconds each.
 std::unique_ptr<BatchRecorder> make_cuda_recorder(const Cloth& cloth,
                                                   const SimulationOptions& options,
-                                                  const CudaMemory& memory = {});
+                                                  const CudaMemory& memory = {},
+                                                  int most_steps = 1 << 14);
 std::unique_ptr<ClipGradient> make_cuda_clip_gradient(const Cloth& cloth,
                                                       const SimulationOptions& options, int stride,
                                                       const CudaMemory& memory = {});

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <string>
 
 #include "backends/cuda/contact.h"
-#include "backends/cuda/device_array.h"
 #include "backends/cuda/lane_set.h"
 #include "springtime/cloth.h"
 #include "springtime/simulation.h"
@@ -42,16 +41,15 @@ class Engine {
     // Of all learned parameters, then, if there is one more array, of the masses (sim/tape.h).
     void set_parameters(const ParameterValues& values);
 
-    // Steps first + 1 to first + count of all lanes.
+    // Steps first + 1 to first + count of all lanes, which were sent for them.
     void advance(LaneSet& lanes, int first, int count, const Records& records = {},
                  const ContactView* contact = nullptr);
 
-    // The accelerations of `count` states, [state][row][particle] to [state][xyz][particle]. Those
-    // of the states of one lane follow each other, `per_lane` of them. Zero on what is held.
-    void accelerations(const LaneView& lanes, const float* states, std::size_t per_lane, float* to);
+    // The accelerations of some states of every lane, to [lane][state][xyz][particle]. Zero on what
+    // is held.
+    void accelerations(const LaneView& lanes, const StatesView& states, float* to);
     // The same in double, for records: computed from the parameters in double.
-    void exact_accelerations(const LaneView& lanes, const float* states, std::size_t per_lane,
-                             float* to);
+    void exact_accelerations(const LaneView& lanes, const StatesView& states, float* to);
 
     // ---- The way back
 
@@ -77,44 +75,6 @@ class Engine {
   private:
     struct Impl;
     std::unique_ptr<Impl> impl_;
-};
-
-// Runs lanes there and back. It keeps as many states as fit into memory: all of them, or those of
-// one stretch and the first of each, and runs a stretch again before it goes back over it.
-class Course {
-  public:
-    // `memory` is what tapes may take. [bytes]
-    Course(Engine& engine, std::size_t memory);
-
-    // How many lanes fit side by side, at least one: of so many steps, with `other` bytes of the
-    // caller's for each lane.
-    int lanes_that_fit(int steps, int stride, std::size_t other) const;
-
-    // From the states that are loaded. `heartbeat` is called every now and then.
-    void there(LaneSet& lanes, int steps, int stride, const std::function<void()>& heartbeat);
-    // The states at frames, the start is the first: of frame f of lane l at
-    // frames() + l * frame_lane_stride() + f * frame_stride().
-    const float* frames() const { return frames_; }
-    std::size_t frame_lane_stride() const { return frame_lane_stride_; }
-    std::size_t frame_stride() const { return frame_stride_; }
-    int frame_count() const { return steps_ / stride_ + 1; }
-
-    // Back to the start; the gradient is the engine's then.
-    void back(LaneSet& lanes, FrameAdjoints adjoints, const std::function<void()>& heartbeat);
-
-  private:
-    int stretch_of(int steps, std::size_t lanes) const;
-    void run(LaneSet& lanes, int first, int count, const Records& records);
-
-    Engine& engine_;
-    std::size_t memory_;
-    int steps_ = 0, stride_ = 1, stretch_ = 1;
-    bool keeps_all_ = false;
-    DeviceArray<float> tape_;          // of the present stretch, or of all
-    DeviceArray<float> kept_;          // the first states of all stretches
-    DeviceArray<float> frame_states_;  // where the tape does not hold all
-    const float* frames_ = nullptr;
-    std::size_t frame_lane_stride_ = 0, frame_stride_ = 0;
 };
 
 }  // namespace springtime::cuda

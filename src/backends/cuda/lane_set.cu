@@ -35,6 +35,19 @@ __global__ void fill_paths(long items, int first, int count, int width, double d
 
 }  // namespace
 
+void unpack_state(std::span<const float> rows, State& state)
+{
+    const std::size_t count = rows.size() / kStateRows;
+    state.position.resize(count);
+    state.velocity.resize(count);
+    for (std::size_t p = 0; p < count; ++p) {
+        for (int axis = 0; axis < 3; ++axis) {
+            state.position[p][axis] = rows[std::size_t(axis) * count + p];
+            state.velocity[p][axis] = rows[std::size_t(3 + axis) * count + p];
+        }
+    }
+}
+
 void LaneSet::begin(int lanes)
 {
     const std::size_t numbers = std::size_t(lanes) * particles_;
@@ -75,6 +88,20 @@ void LaneSet::load(int lane, const State& state, const Handles& handles, std::op
     place_moving_handles(handles, state.time, dt_, place);
     std::fill_n(host_mobility_.data() + std::size_t(lane) * particles_, particles_, float(dt_));
     hold(lane, handles.particles);
+}
+
+int LaneSet::renumbered(int step)
+{
+    constexpr int kMany = 1 << 30;
+    if (step < kMany) return step;
+    if (ahead_) fetch();
+    loaded_ = true;
+    for (std::size_t lane = 0; lane < handles_.size(); ++lane) {
+        start_time_[lane] = time(int(lane), step);
+        start_step_[lane] = 0;
+        if (steps_[lane] < std::numeric_limits<int>::max()) steps_[lane] -= step;
+    }
+    return 0;
 }
 
 void LaneSet::hold(int lane, std::span<const int> particles)
@@ -213,15 +240,8 @@ void LaneSet::fetch()
 
 void LaneSet::state(int lane, State& state) const
 {
-    const float* rows = host_state_.data() + std::size_t(lane) * kStateRows * particles_;
-    state.position.resize(particles_);
-    state.velocity.resize(particles_);
-    for (std::size_t p = 0; p < particles_; ++p) {
-        for (int axis = 0; axis < 3; ++axis) {
-            state.position[p][axis] = rows[std::size_t(axis) * particles_ + p];
-            state.velocity[p][axis] = rows[std::size_t(3 + axis) * particles_ + p];
-        }
-    }
+    const std::size_t size = kStateRows * particles_;
+    unpack_state(host_state_.span().subspan(std::size_t(lane) * size, size), state);
 }
 
 LaneView LaneSet::view()

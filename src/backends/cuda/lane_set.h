@@ -27,12 +27,23 @@ struct LaneView {
     int driven_steps = 0, driven_width = 0;
 };
 
+// Some states of every lane, [row][particle]: the state i of a lane lies at
+// from + lane * lane_stride + i * stride.
+struct StatesView {
+    const float* from = nullptr;
+    std::size_t lane_stride = 0, stride = 0;  // numbers
+    int per_lane = 0;
+};
+
 // The keys of a lane's handles on the device, and when it was loaded.
 struct LanePath {
     KeyPath path;
     double start_time = 0;
     int start_step = 0;
 };
+
+// The positions and velocities of [row][particle].
+void unpack_state(std::span<const float> rows, State& state);
 
 // A batch of states of one cloth, one per lane, with what holds them.
 class LaneSet {
@@ -46,6 +57,8 @@ class LaneSet {
     // different threads.
     void load(int lane, const State& state, const Handles& handles,
               std::optional<int> steps = std::nullopt, int at = 0);
+    // Counts steps from zero again before their count is full: what step `step` is from now on.
+    int renumbered(int step);
     // Beside the handles of load().
     void hold(int lane, std::span<const int> particles);
 

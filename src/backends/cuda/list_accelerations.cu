@@ -76,18 +76,18 @@ struct AddForces {
 
 // One thread for each particle of a state: an element is computed once for each of its corners.
 template <class T>
-__global__ void accelerate(IncidentCloth<T> cloth, LaneView lanes, const float* states,
-                           std::size_t count, std::size_t per_lane, float* to)
+__global__ void accelerate(IncidentCloth<T> cloth, LaneView lanes, StatesView states, float* to)
 {
     const std::size_t particles = std::size_t(lanes.particles);
     const std::size_t item =
         std::size_t(blockIdx.x) * std::size_t(blockDim.x) + std::size_t(threadIdx.x);
-    if (item >= count * particles) return;
-    const std::size_t index = item / particles;
+    const std::size_t index = item / particles, per_lane = std::size_t(states.per_lane);
+    const std::size_t lane = index / per_lane;
+    if (lane >= std::size_t(lanes.count)) return;
     const int p = int(item % particles);
-    const float* state = states + index * kStateRows * particles;
+    const float* state = states.from + lane * states.lane_stride + index % per_lane * states.stride;
     Vec3<T> a{};
-    if (lanes.mobility[index / per_lane * particles + std::size_t(p)] > 0) {
+    if (lanes.mobility[lane * particles + std::size_t(p)] > 0) {
         Vec3<T> force{};
         for_each_element_type(cloth.laws, AddForces<T>{cloth, state, particles, p, force});
         const auto v = vector_of<T>(state + 3 * particles, particles, p);
@@ -157,9 +157,10 @@ void Accelerations::send(Numbers<T>& to)
 }
 
 template <class T>
-void Accelerations::start(Numbers<T>& numbers, const LaneView& lanes, const float* states,
-                          std::size_t count, std::size_t per_lane, float* to)
+void Accelerations::start(Numbers<T>& numbers, const LaneView& lanes, const StatesView& states,
+                          float* to)
 {
+    const std::size_t count = std::size_t(lanes.count) * std::size_t(states.per_lane);
     if (count == 0) return;
     if (!numbers.sent) send(numbers);
     IncidentCloth<T> cloth;
@@ -177,19 +178,17 @@ void Accelerations::start(Numbers<T>& numbers, const LaneView& lanes, const floa
     constexpr std::size_t kThreads = 128;
     const std::size_t items = count * std::size_t(lanes.particles);
     launch({int((items + kThreads - 1) / kThreads), int(kThreads)}, accelerate<T>, cloth, lanes,
-           states, count, per_lane, to);
+           states, to);
 }
 
-void Accelerations::run(const LaneView& lanes, const float* states, std::size_t count,
-                        std::size_t per_lane, float* to)
+void Accelerations::run(const LaneView& lanes, const StatesView& states, float* to)
 {
-    start(float_, lanes, states, count, per_lane, to);
+    start(float_, lanes, states, to);
 }
 
-void Accelerations::run_exact(const LaneView& lanes, const float* states, std::size_t count,
-                              std::size_t per_lane, float* to)
+void Accelerations::run_exact(const LaneView& lanes, const StatesView& states, float* to)
 {
-    start(double_, lanes, states, count, per_lane, to);
+    start(double_, lanes, states, to);
 }
 
 }  // namespace springtime::cuda

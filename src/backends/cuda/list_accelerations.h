@@ -40,13 +40,10 @@ class Accelerations {
     // Of all learned parameters, then, if there is one more array, of the masses.
     void set_parameters(const ParameterValues& values);
 
-    // Of `count` states, [state][row][particle] to [state][xyz][particle]. Those of one lane
-    // follow each other, `per_lane` of them.
-    void run(const LaneView& lanes, const float* states, std::size_t count, std::size_t per_lane,
-             float* to);
+    // Of some states of every lane, to [lane][state][xyz][particle].
+    void run(const LaneView& lanes, const StatesView& states, float* to);
     // The same in double, from the parameters in double; only the result is rounded.
-    void run_exact(const LaneView& lanes, const float* states, std::size_t count,
-                   std::size_t per_lane, float* to);
+    void run_exact(const LaneView& lanes, const StatesView& states, float* to);
 
   private:
     template <class T>
@@ -58,8 +55,7 @@ class Accelerations {
     template <class T>
     void send(Numbers<T>& to);
     template <class T>
-    void start(Numbers<T>& numbers, const LaneView& lanes, const float* states, std::size_t count,
-               std::size_t per_lane, float* to);
+    void start(Numbers<T>& numbers, const LaneView& lanes, const StatesView& states, float* to);
 
     ElementLists elements_;
     Environment environment_;

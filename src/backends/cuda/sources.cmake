@@ -1,7 +1,14 @@
 # Sources of the CUDA backend, from src. The tests compile them for the CPU too.
 set(springtime_cuda_sources
+    backends/cuda/clip_gradient.cpp
+    backends/cuda/compare.cu
     backends/cuda/contacts.cpp
+    backends/cuda/course.cpp
     backends/cuda/device.cu
+    backends/cuda/engine.cpp
+    backends/cuda/follow.cu
+    backends/cuda/frames.cu
+    backends/cuda/gradient_rows.cu
     backends/cuda/grid_1x4.cu
     backends/cuda/grid_2x2.cu
     backends/cuda/grid_4x1.cu
@@ -15,4 +22,7 @@ set(springtime_cuda_sources
     backends/cuda/list_layout.cpp
     backends/cuda/list_numbers.cpp
     backends/cuda/list_retreat.cu
+    backends/cuda/recorder.cpp
+    backends/cuda/stepper.cpp
+    backends/cuda/trajectory_gradient.cpp
 )
