@@ -5,6 +5,7 @@ list(TRANSFORM springtime_cuda_sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
 set(cuda_test_sources
     cuda_contact_test.cpp
     cuda_device_test.cpp
+    cuda_follow_test.cpp
     cuda_grid_test.cpp
     cuda_lane_set_test.cpp
     cuda_list_test.cpp

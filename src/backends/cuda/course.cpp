@@ -10,25 +10,25 @@ namespace {
 // Of one launch: what moves is written down for each step.
 constexpr int kLaunchSteps = 2048;
 
-int rounded_up(int steps, int stride)
+int rounded_up(int steps, int part)
 {
-    return (steps + stride - 1) / stride * stride;
+    return (steps + part - 1) / part * part;
 }
 
 }  // namespace
 
-// Whole frames, about as many steps as there are stretches.
+// About as many steps as there are stretches. Where launches end makes no difference to sums.
 int Course::stretch_of(const CourseShape& shape) const
 {
     const int length = int(std::sqrt(double(shape.steps)));
-    return std::clamp(rounded_up(length, shape.stride), 1, std::max(shape.steps, 1));
+    return std::clamp(rounded_up(length, carry_steps(shape.stride)), 1, std::max(shape.steps, 1));
 }
 
-// Whole frames.
 int Course::launch_of(const CourseShape& shape, std::size_t lanes) const
 {
     const int most = std::min(kLaunchSteps, steps_of_launch(lanes * engine_.particle_count()));
-    return std::max(most / shape.stride * shape.stride, shape.stride);
+    const int part = carry_steps(shape.stride);
+    return std::max(most / part * part, part);
 }
 
 std::size_t Course::bytes_per_lane(const CourseShape& shape, bool all) const
@@ -136,7 +136,7 @@ void Course::back_over_all(LaneSet& lanes, const FrameAdjoints& adjoints,
     const int launch = launch_of(shape_, std::size_t(lanes.count()));
     int end = shape_.steps;
     do {
-        const int first = std::max(end - launch, 0);
+        const int first = std::max(end - 1, 0) / launch * launch;
         engine_.retreat(lanes, first, end - first, tape_.data() + std::size_t(first) * size,
                         tape_stride_, adjoints);
         end = first;

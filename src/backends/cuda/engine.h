@@ -57,8 +57,7 @@ class Engine {
     void begin_back(LaneSet& lanes);
     // Goes back over the steps first + 1 to first + count. `tape` has the states after steps
     // first, first + 1, ..., first + count: [lane][count + 1][row][particle], `lane_stride` apart.
-    // The adjoints of a frame are added when the way back passes it, that of step `first` only if
-    // that is the start of all.
+    // The adjoints of a frame are added by the retreat that begins or ends there first.
     void retreat(LaneSet& lanes, int first, int count, const float* tape, std::size_t lane_stride,
                  const FrameAdjoints& adjoints);
     // The gradient of every lane so far, [lane][number], on the device. Numbers are those of all

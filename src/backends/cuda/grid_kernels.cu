@@ -65,6 +65,7 @@ class GridKernels : public Kernels {
         adjoint_.clear();
         gradient_.resize(count * numbers_);
         gradient_.clear();
+        back_.with_last = true;
     }
     void retreat(const LaneView& lanes, int first, int count, const float* tape,
                  std::size_t lane_stride, const FrameAdjoints& adjoints) override
@@ -75,6 +76,7 @@ class GridKernels : public Kernels {
         back_.element = element_.data();
         programs_.retreat(view_, layout_.full, lanes, first, count, tape, lane_stride, adjoints,
                           back_);
+        back_.with_last = false;
     }
     const double* gradient(int) override { return gradient_.data(); }
     std::size_t bytes_per_lane_back() const override

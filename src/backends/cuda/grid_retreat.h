@@ -283,21 +283,21 @@ class GridRetreat {
     }
 
     // Passes the states after `last` steps to that after `first`. The lane moves in its first
-    // `moving` steps. `with_first`: that state is the start of all, so its frame counts.
+    // `moving` steps.
     __device__ void run(GridAdjoint<Shape>& adjoint, int first, int last, int moving,
-                        bool with_first, const FrameAdjoints& frames, const GridBackView& back,
-                        int lane)
+                        const FrameAdjoints& frames, const GridBackView& back, int lane)
     {
         const std::size_t count = grid_.particles();
         const bool masses = back.first_number[kMassSlot] >= 0;
         tape_.fetch(last - first);
-        for (int n = last, passed = 1; n >= first; --n, ++passed) {
+        const int carried = carry_steps(frames.stride);
+        for (int n = last, until = last % carried; n >= first; --n, --until) {
             // The next state takes the room of that before, which all have read.
             arrive_copies();
             if (n > first) tape_.fetch(n - 1 - first);
             const bool steps = n < last && n < moving;
             LaneFrame frame(frames, lane, n, count);
-            if (n == first && !with_first) frame = {};
+            if (n == last && !back.with_last) frame = {};
             if (steps || frame.acceleration) {
                 Patch<Shape> force;
                 force.clear();
@@ -315,7 +315,9 @@ class GridRetreat {
                 add_elements(force, n - first, adjoint);
             }
             adjoint.add(place_, count, frame);
-            if (passed % kCarryEvery == 0 || n == first) sums_.carry(place_, back, lane);
+            if (until > 0 && n > first) continue;
+            sums_.carry(place_, back, lane);
+            until = carried;
         }
         if constexpr (kCluster) cluster_sync();  // a neighbour may still read from this block
     }
@@ -435,7 +437,7 @@ __global__ void __launch_bounds__(Shape::kThreads)
     GridRetreat<Shape, Law, kCluster, GridParameters<Shape>> retreat(
         grid, place, parameters, room, tape + std::size_t(lane) * lane_stride);
     GridAdjoint<Shape> adjoint(grid, place, lanes, lane, own);
-    retreat.run(adjoint, first, first + count, lanes.steps[lane], first == 0, frames, back, lane);
+    retreat.run(adjoint, first, first + count, lanes.steps[lane], frames, back, lane);
     adjoint.write(place, grid.particles(), own);
 }
 

@@ -132,6 +132,7 @@ struct GridBackView {
     const int* element = nullptr;  // [spring or bend][particle]: its index in the cloth, or -1
     // By slot: the number of its first parameter, or -1 where none is learned.
     int first_number[kGridSlots] = {};
+    bool with_last = true;  // nothing was passed before: the frame of the last state counts
 };
 
 }  // namespace springtime::cuda

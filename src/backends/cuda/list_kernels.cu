@@ -125,6 +125,7 @@ class ListKernels : public Kernels {
         gradient_.resize(std::size_t(lanes.count) * elements_.number_count());
         gradient_.clear();
         if (!sent_back_) send_back();
+        passed_ = false;
     }
     void retreat(const LaneView& lanes, int first, int count, const float* tape,
                  std::size_t lane_stride, const FrameAdjoints& adjoints) override
@@ -133,14 +134,16 @@ class ListKernels : public Kernels {
         gradient_view_.gradient = gradient_.data();
         const int last = first + count;
         const auto start = [&](int from, int to, const float* in, float* out) {
-            start_retreat(back().start(), view_, lanes, {first, last, from, to}, tape, lane_stride,
-                          adjoints, in, out, gradient_view_);
+            start_retreat(back().start(), view_, lanes, {first, last, from, to, !passed_}, tape,
+                          lane_stride, adjoints, in, out, gradient_view_);
         };
-        if (!back().layout().in_memory) return start(last, first, adjoint_.data(), adjoint_.data());
-        for (int n = last; n >= first; --n) {
+        const bool in_memory = back().layout().in_memory;
+        if (!in_memory) start(last, first, adjoint_.data(), adjoint_.data());
+        for (int n = last; in_memory && n >= first; --n) {
             start(n, n, adjoint_.data(), next_adjoint_.data());
             std::swap(adjoint_, next_adjoint_);
         }
+        passed_ = true;
     }
     const double* gradient(int) override { return gradient_.data(); }
 
@@ -204,6 +207,7 @@ class ListKernels : public Kernels {
     ListView view_;
     ListBackView gradient_view_;
     bool sent_there_ = false, sent_back_ = false;  // since the last set_parameters()
+    bool passed_ = false;                          // a stretch on the way back
     DeviceArray<float> inverse_mass_, next_state_, adjoint_, next_adjoint_;
     DeviceArray<int> first_number_;
     DeviceArray<double> gradient_;

@@ -34,6 +34,7 @@ void start_advance(const ListStart& how, const ListView& list, const LaneView& l
 // to `last` that the tape has.
 struct ListStepsBack {
     int first, last, from, to;
+    bool with_last;  // nothing was passed before: the frame of the last state counts
 };
 // From the adjoints `in` to those at `out`, [lane][row][particle].
 void start_retreat(const ListStart& how, const ListView& list, const LaneView& lanes,

@@ -127,27 +127,30 @@ class ListRetreat {
                      adjoints + std::size_t(place_.lane) * of_lane);
     }
 
-    // Passes the states on the way. The frame of the first one of a stretch counts only if that is
-    // the start of all: it is the last one of another stretch.
+    // Passes the states on the way. The frame of the last one of a stretch counts only if nothing
+    // was passed before: it is the first one of another stretch.
     __device__ void run(const FrameAdjoints& frames)
     {
         const std::size_t count = std::size_t(lanes_.particles);
         const int moving = lanes_.steps[place_.lane];
         fetch_state(steps_.from);
-        for (int n = steps_.from, passed = 1; n >= steps_.to; --n, ++passed) {
+        const int carried = carry_steps(frames.stride);
+        for (int n = steps_.from, until = n % carried; n >= steps_.to; --n, --until) {
             arrive_copies();
             __syncthreads();
             // It takes the room of the state after this one, which all have read.
             if (n > steps_.to) fetch_state(n - 1);
             const bool steps = n < steps_.last && n < moving;
             LaneFrame frame(frames, place_.lane, n, count);
-            if (n == steps_.first && n > 0) frame = {};
+            if (n == steps_.last && !steps_.with_last) frame = {};
             if (steps || frame.acceleration) {
                 undo_step(n, steps, frame.acceleration);
                 add_elements(n);
             }
             add(frame);
-            if (passed % kCarryEvery == 0 || n == steps_.to) carry();
+            if (until > 0 && n > steps_.to) continue;
+            carry();
+            until = carried;
         }
     }
 
