@@ -255,6 +255,11 @@ class LandmarkMap {
     // along one column that of the width.
     LandmarkMap(const Cloth& cloth, const Sheet& sheet, const std::vector<SheetPoint>& landmarks);
     LandmarkMap(const Cloth& cloth, const MotionHeader& header);
+    // Of weights that are known, one entry per landmark.
+    LandmarkMap(std::size_t particles, std::vector<Weights> weights)
+        : particle_count_(particles), weights_(std::move(weights))
+    {
+    }
 
     const std::vector<Weights>& weights() const { return weights_; }
     std::size_t landmark_count() const { return weights_.size(); }

@@ -32,6 +32,7 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices,
       trajectories(motion, resampler, surrogate),
       heartbeat(std::move(beat))
 {
+    backends.crew = choices.crew;
     validation =
         whole_rollouts(split.validation, std::size_t(std::max(1, options.validation_rollouts)));
 }

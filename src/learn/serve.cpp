@@ -1,0 +1,15 @@
+#include "crew/crew.h"
+#include "crew/programs.h"
+#include "learn/rank_gradient.h"
+#include "motion/rank_recorder.h"
+
+namespace springtime {
+
+void serve(Ranks& ranks)
+{
+    serve(ranks, {{kRecordTask, make_record_task},
+                  {kGradientTask, make_gradient_task},
+                  {kProgramTask, make_program_task}});
+}
+
+}  // namespace springtime
