@@ -288,6 +288,7 @@ IdentifyOptions identify_options(const LearnOptions& options, const TrainOptions
     solve.validation_share = options.validation_share;
     solve.seed = options.seed;
     solve.threads = options.threads;
+    solve.crew = options.crew;
     return solve;
 }
 

@@ -1,5 +1,6 @@
 #include "crew/crew.h"
 #include "crew/programs.h"
+#include "learn/rank_balance.h"
 #include "learn/rank_gradient.h"
 #include "motion/rank_recorder.h"
 
@@ -9,6 +10,7 @@ void serve(Ranks& ranks)
 {
     serve(ranks, {{kRecordTask, make_record_task},
                   {kGradientTask, make_gradient_task},
+                  {kBalanceTask, make_balance_task},
                   {kProgramTask, make_program_task}});
 }
 
