@@ -37,6 +37,10 @@ class Crew;
 // of what is returned goes; the ranks must outlive it.
 std::shared_ptr<Crew> lead(Ranks& ranks);
 
+// Threads that a rank takes where nobody says how many: its share of the cores of its machine.
+// Without a crew, all that this process may use.
+int cores_of(const Crew* crew);
+
 // Does what the first rank asks for, until it lets this rank go.
 void serve(Ranks& ranks);
 

@@ -184,6 +184,11 @@ void serve(Ranks& ranks, const std::map<std::string, MakeTask>& tasks)
     }
 }
 
+int cores_of(const Crew* crew)
+{
+    return crew ? crew->threads(0) : thread_count(0);
+}
+
 std::shared_ptr<Crew> lead(Ranks& ranks)
 {
     return std::make_shared<Crew>(ranks);

@@ -63,13 +63,15 @@ RunningProgram::RunningProgram(const Program& program)
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, program.output.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0666);
     posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-    posix_spawnattr_t attributes;  // ranks that serve ignore signals; programs do not
+    // Ranks that serve ignore signals; programs do not. In a group of their own they get them from
+    // here alone: a second one would end them at once.
+    posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t signals;
     sigemptyset(&signals);
     for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
     posix_spawnattr_setsigdefault(&attributes, &signals);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     const int error = posix_spawn(&process_, arguments[0], &files, &attributes, arguments.data(),
                                   environment.data());
     posix_spawnattr_destroy(&attributes);
