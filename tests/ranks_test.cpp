@@ -221,7 +221,8 @@ TEST(RanksThreads, CancelAndGoOn)
     options.crew = ranks.crew();
     int made = 0, calls = 0;
     const Progress third([&](const ProgressUpdate&) { return ++calls < 3; });
-    EXPECT_THROW(generate(patchwork(), options, 0, [&](int, const Rollout&) { ++made; }, third),
+    EXPECT_THROW(generate(
+                     patchwork(), options, 0, [&](int, const Rollout&) { ++made; }, third),
                  Cancelled);
     EXPECT_LT(made, 200);
     EXPECT_EQ(rollouts_by(ranks.crew())[20].position, rollouts_by(nullptr)[20].position);
@@ -411,7 +412,9 @@ TEST(ProgramsThreads, AreEndedWithWhatAskedForThem)
     const auto alive = [&] {
         if (bytes_of(patient.output).size() >= 3) throw Cancelled("enough");
     };
-    EXPECT_THROW(run_programs({patient}, 1, nullptr, [](std::size_t, int) {}, alive), Cancelled);
+    EXPECT_THROW(run_programs(
+                     {patient}, 1, nullptr, [](std::size_t, int) {}, alive),
+                 Cancelled);
     EXPECT_EQ(bytes_of(mark), "yes\n");
 }
 

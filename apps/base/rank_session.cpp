@@ -46,9 +46,10 @@ std::unique_ptr<Ranks> load(const fs::path& path)
     // handlers behind.
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
     if (!library) {
-        throw Error("{}: cannot be loaded: {}; build it again where MPI is installed, with "
-                    "scripts/setup mpi and scripts/build",
-                    path.string(), dlerror());
+        throw Error(
+            "{}: cannot be loaded: {}; build it again where MPI is installed, with "
+            "scripts/setup mpi and scripts/build",
+            path.string(), dlerror());
     }
     using Open = Ranks* (*)(const char*);
     const auto open = reinterpret_cast<Open>(dlsym(library, "springtime_open_ranks"));

@@ -163,8 +163,8 @@ class StudyReader {
                 for (const toml::node& value : *values) {
                     Draft& own = longer.emplace_back(draft);
                     own.set(name, value);
-                    own.name += (own.name.empty() ? "" : ",") + in_name(name) + "-" +
-                                in_name(shown(value));
+                    own.name +=
+                        (own.name.empty() ? "" : ",") + in_name(name) + "-" + in_name(shown(value));
                 }
                 if (longer.size() > kMostMembers) {
                     fail(node, "the study has more than {} members; split it", kMostMembers);

@@ -74,8 +74,7 @@ std::vector<Vec3d> predicted(const Cloth& cloth, const Motion& source, std::size
     if (start.observed) project_onto_rest_lengths(start.state, cloth, start.handles.particles);
     start.state.time = 0;
     const MotionHeader& header = motion.header;
-    const int substeps =
-        header.captured ? stable_substeps(cloth, start.environment, start.dt) : 1;
+    const int substeps = header.captured ? stable_substeps(cloth, start.environment, start.dt) : 1;
     Simulation simulation(cloth, start.state, start.handles,
                           {start.dt / substeps, start.environment, device});
     const Recording recording =
@@ -139,8 +138,8 @@ void add_motion(const std::vector<Cloth>& cloths, const fs::path& folder, const 
     std::vector<FrameScatter> frames;
     std::size_t least = cloths.size();
     for (std::size_t r = 0; r < std::min(kMostRollouts, motion.rollout_count()); ++r) {
-        least = std::min(least, add_rollout(cloths, motion, r, test, device_named(common.device),
-                                            frames));
+        least = std::min(least,
+                         add_rollout(cloths, motion, r, test, device_named(common.device), frames));
     }
     if (least < cloths.size()) result.add("blow_ups", cloths.size() - least).label("blow up");
     std::string csv = "time,spread,error\n";

@@ -121,8 +121,8 @@ Failures train_missing(const SweepArguments& arguments, const Study& study, cons
             const StudyMember& member = *missing[program];
             if (code == kDone) return;
             failures[member.name] = reason_of(places.beside(member, ".log"), code);
-            note(arguments.common, fmt::format("warning: {}: {}", member.name,
-                                               failures[member.name]));
+            note(arguments.common,
+                 fmt::format("warning: {}: {}", member.name, failures[member.name]));
         },
         report);
     report();
@@ -140,10 +140,10 @@ std::optional<double> test_error(const SweepArguments& arguments, const Study& s
     const fs::path kept = places.run(member) / "test.json";
     if (!fs::exists(kept) || arguments.overwrite) {
         Evaluation found;
-        compare_with_motion(read_cloth(places.cloth(member)), *test,
-                            {device_named(arguments.common.device), arguments.common.threads,
-                             std::nullopt, crew()},
-                            found, show_progress(true));
+        compare_with_motion(
+            read_cloth(places.cloth(member)), *test,
+            {device_named(arguments.common.device), arguments.common.threads, std::nullopt, crew()},
+            found, show_progress(true));
         Result result = Result::tree();
         result.add("motion", study.test->string());
         result.add("motion_rmse", found.surrogate.mean, "m");
@@ -216,10 +216,9 @@ Result ensembles_of(const SweepArguments& arguments, const Study& study, const P
     }
     Result table = Result::tree();
     for (const Ensemble& ensemble : ensembles) {
-        table.add(ensemble.name,
-                  write_ensemble(ensemble, places.root / "ensembles" / ensemble.name,
-                                 study.test ? study.test->string() : std::string(),
-                                 arguments.common));
+        table.add(ensemble.name, write_ensemble(ensemble, places.root / "ensembles" / ensemble.name,
+                                                study.test ? study.test->string() : std::string(),
+                                                arguments.common));
     }
     return table.first(ensembles.size());
 }
@@ -238,9 +237,8 @@ void add_report_of(const SweepArguments& arguments, const Study& study, const Pl
         if (shown && row.state == "done") runs.push_back(places.run(*row.member));
     }
     if (runs.empty() || arguments.no_report) return;
-    const ReportOptions options{.runs = runs,
-                                .motion = study.test.value_or(rows[0].member->motion),
-                                .seen = !study.test};
+    const ReportOptions options{
+        .runs = runs, .motion = study.test.value_or(rows[0].member->motion), .seen = !study.test};
     result.add("report", leave_report(arguments.common, options, places.root / "report.html"))
         .label("report for a browser");
 }
@@ -259,9 +257,8 @@ Result result_of(const SweepArguments& arguments, const Study& study, const Plac
     Result reasons = Result::tree();
     for (const auto& [name, reason] : failures) reasons.add(name, reason);
     result.add("failures", reasons).unless_zero();
-    const auto best = std::min_element(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-        return a.error() < b.error();
-    });
+    const auto best = std::min_element(
+        rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.error() < b.error(); });
     if (std::isfinite(best->error())) result.add("best", best->member->name);
     add_report_of(arguments, study, places, rows, result);
     return result;
@@ -270,8 +267,9 @@ Result result_of(const SweepArguments& arguments, const Study& study, const Plac
 int run_sweep(const SweepArguments& arguments)
 {
     if (arguments.flags->given("seed")) {
-        throw Error("--seed: the study says which seeds there are: seeds = [1, 2, 3], or "
-                    "ensemble = 3");
+        throw Error(
+            "--seed: the study says which seeds there are: seeds = [1, 2, 3], or "
+            "ensemble = 3");
     }
     const Study study = read_study(arguments.study);
     const Places places{fs::absolute(arguments.out)};

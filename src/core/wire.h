@@ -79,8 +79,7 @@ class WireWriter {
         if (value) put(*value);
     }
     template <class T, std::size_t n>
-        requires(!kPlain<T>)
-    void put(const std::array<T, n>& values)
+    requires(!kPlain<T>) void put(const std::array<T, n>& values)
     {
         for (const T& value : values) put(value);
     }
@@ -153,8 +152,7 @@ class WireReader {
         if (next<bool>()) get(value.emplace());
     }
     template <class T, std::size_t n>
-        requires(!kPlain<T>)
-    void get(std::array<T, n>& values)
+    requires(!kPlain<T>) void get(std::array<T, n>& values)
     {
         for (T& value : values) get(value);
     }

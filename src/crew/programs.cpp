@@ -77,9 +77,10 @@ RunningProgram::RunningProgram(const Program& program)
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     if (error != 0) {
-        throw Failure("{}: cannot be started, with its output in {}: {}; check that both can be "
-                      "reached from here",
-                      program.command[0], program.output, std::strerror(error));
+        throw Failure(
+            "{}: cannot be started, with its output in {}: {}; check that both can be "
+            "reached from here",
+            program.command[0], program.output, std::strerror(error));
     }
 }
 

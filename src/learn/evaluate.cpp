@@ -441,12 +441,12 @@ MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device
     // Recorded frames are single precision.
     const bool alone = !crew || device == Device::reference || surrogate.rod;
     if (alone) return watched_error(surrogate, motion, device, threads, progress, substeps, {});
-    return watched_error(
-        surrogate, motion, device, threads, progress, substeps, {},
-        [&](const Cloth& cloth, const SimulationOptions& step, std::size_t rollouts,
-            std::size_t steps) {
-            return make_rank_recorder(*crew, cloth, step, rollouts, steps, threads);
-        });
+    return watched_error(surrogate, motion, device, threads, progress, substeps, {},
+                         [&](const Cloth& cloth, const SimulationOptions& step,
+                             std::size_t rollouts, std::size_t steps) {
+                             return make_rank_recorder(*crew, cloth, step, rollouts, steps,
+                                                       threads);
+                         });
 }
 
 MotionError watched_error(const Cloth& surrogate, const Motion& motion, Device device, int threads,

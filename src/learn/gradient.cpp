@@ -61,8 +61,7 @@ void BatchGradient::make_tapes(int substeps)
             fast_.push_back(make_fast_tape(surrogate_, options, tape));
         }
     }
-    lane_count_ =
-        std::size_t(fast_.empty() ? reference_[0]->lane_count() : fast_[0]->lane_count());
+    lane_count_ = std::size_t(fast_.empty() ? reference_[0]->lane_count() : fast_[0]->lane_count());
 }
 
 std::optional<int> BatchGradient::substeps_for(const ParameterValues& parameters) const
@@ -170,10 +169,9 @@ BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& cli
 
 template <class Real>
 void BatchGradient::follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
-                                  std::span<const Trajectory> trajectories,
-                                  const LandmarkMap& map, const ParameterValues& parameters,
-                                  const FrameLoss& loss, bool with_gradient,
-                                  std::vector<Followed>& results)
+                                  std::span<const Trajectory> trajectories, const LandmarkMap& map,
+                                  const ParameterValues& parameters, const FrameLoss& loss,
+                                  bool with_gradient, std::vector<Followed>& results)
 {
     const double speed_limit = largest_speed(surrogate_.sheet, options_.dt / taped_substeps_);
     const std::size_t width = lane_count_;
@@ -226,9 +224,10 @@ bool BatchGradient::keep(std::size_t rollout, std::span<const float> position,
     return true;
 }
 
-TrajectoryGradient::Result BatchGradient::follow_backend(
-    std::span<const Trajectory> trajectories, const ParameterValues& parameters,
-    const FrameLoss& loss, int substeps, const TrajectoryGradient::Wish& wish)
+TrajectoryGradient::Result BatchGradient::follow_backend(std::span<const Trajectory> trajectories,
+                                                         const ParameterValues& parameters,
+                                                         const FrameLoss& loss, int substeps,
+                                                         const TrajectoryGradient::Wish& wish)
 {
     std::vector<TrajectoryView> views;
     for (const Trajectory& trajectory : trajectories) {

@@ -251,8 +251,7 @@ std::unique_ptr<RankTask> make_balance_task(WireReader& setup, const RankTools& 
 RankBalance::RankBalance(Crew& crew, const BalanceReader& reader,
                          const std::optional<Regions>& regions, int threads)
     : reader_(reader),
-      own_(reader.cloth(), regions,
-           {reader.environment(), reader.interval(), reader.step()},
+      own_(reader.cloth(), regions, {reader.environment(), reader.interval(), reader.step()},
            range_of(reader.cloth(), 0, crew.count()), crew.threads(threads)),
       task_(crew, kBalanceTask, setup_of(reader, regions, threads))
 {

@@ -51,8 +51,8 @@ class BalancePart {
 };
 
 // Shares the particles of a linear identification out to all ranks. The first one reads the motion
-// and hands it on; every rank writes down and sums the balance of its own particles, in the order of
-// the motion. So the sums are those of one process.
+// and hands it on; every rank writes down and sums the balance of its own particles, in the order
+// of the motion. So the sums are those of one process.
 class RankBalance {
   public:
     RankBalance(Crew& crew, const BalanceReader& reader, const std::optional<Regions>& regions,
@@ -61,11 +61,11 @@ class RankBalance {
     // As loops over reader.with_rows() would make them. `done` is called after every piece.
     Folds accumulate(const Scheme& scheme, const NormalBlocks& none,
                      const std::function<void(const Piece&)>& done);
-    NormalBlocks::Scores scores(const Scheme& scheme, const NormalBlocks& blocks,
-                                const Eigen::VectorXd& solution, int groups,
-                                const std::function<std::vector<int>(std::size_t, const Piece&)>&
-                                    group_of_place,
-                                const std::function<void(const Piece&)>& done);
+    NormalBlocks::Scores scores(
+        const Scheme& scheme, const NormalBlocks& blocks, const Eigen::VectorXd& solution,
+        int groups,
+        const std::function<std::vector<int>(std::size_t, const Piece&)>& group_of_place,
+        const std::function<void(const Piece&)>& done);
 
   private:
     template <class Use>

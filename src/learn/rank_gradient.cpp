@@ -68,8 +68,8 @@ class GradientTask : public RankTask {
     {
         FollowRequest from(request);
         std::vector<TrajectoryResult> results;
-        for (const auto& followed : gradient_->follow(from.trajectories, from.map, from.parameters,
-                                                      from.loss, false)) {
+        for (const auto& followed :
+             gradient_->follow(from.trajectories, from.map, from.parameters, from.loss, false)) {
             results.push_back(followed.result);
         }
         answer(results);

@@ -221,8 +221,8 @@ void generate(const Cloth& cloth, const GenerateOptions& options, int first,
     if (first >= options.rollouts) return;
     const std::size_t steps = (frames - 1) * std::size_t(options.stride);
     const auto recorder =
-        options.crew ? make_rank_recorder(*options.crew, cloth, step,
-                                          std::size_t(options.rollouts), steps, options.threads)
+        options.crew ? make_rank_recorder(*options.crew, cloth, step, std::size_t(options.rollouts),
+                                          steps, options.threads)
                      : make_batch_recorder(cloth, step, std::size_t(options.rollouts), steps);
     if (recorder) return generate_by(*recorder, cloth, options, first, sink, progress);
     const int threads = thread_count(options.threads);

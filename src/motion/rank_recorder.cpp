@@ -48,9 +48,8 @@ class RecordTask : public RankTask {
             request(states[i], handles[i]);
             starts.push_back({&states[i], &handles[i]});
         }
-        const std::optional<StepReport> blow_up =
-            recorder_->record(starts, frames, stride, with_accelerations, recorded_,
-                              [&](double) { heartbeat_(); });
+        const std::optional<StepReport> blow_up = recorder_->record(
+            starts, frames, stride, with_accelerations, recorded_, [&](double) { heartbeat_(); });
         answer(blow_up);
         for (std::size_t i = 0; !blow_up && i < count; ++i) answer(recorded_[i]);
     }

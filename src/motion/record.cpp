@@ -54,8 +54,7 @@ Rollout empty_rollout(const Handles& handles, std::size_t frames, std::size_t pa
 
 RecordedLanes record_lanes(const Cloth& cloth, const SimulationOptions& options,
                            const std::vector<RolloutStart>& starts, std::size_t frames, int stride,
-                           bool with_accelerations,
-                           const std::function<void(double frames)>& done)
+                           bool with_accelerations, const std::function<void(double frames)>& done)
 {
     check_contact(options);
     const ForceTable<double> table(cloth, options.environment);

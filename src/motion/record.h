@@ -25,7 +25,6 @@ struct RecordedLanes {
 };
 RecordedLanes record_lanes(const Cloth& cloth, const SimulationOptions& options,
                            const std::vector<RolloutStart>& starts, std::size_t frames, int stride,
-                           bool with_accelerations,
-                           const std::function<void(double frames)>& done);
+                           bool with_accelerations, const std::function<void(double frames)>& done);
 
 }  // namespace springtime
