@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/parallel.h"
 #include "learn/loss.h"
 #include "springtime/motion.h"
 
@@ -107,18 +108,20 @@ Rollout ClipReader::read_observed(const Clip& clip) const
     return target;
 }
 
-std::vector<Rollout> ClipReader::read(const std::vector<Clip>& clips) const
+std::vector<Rollout> ClipReader::read(const std::vector<Clip>& clips, int threads) const
 {
-    std::vector<Rollout> targets;
-    for (const Clip& clip : clips) targets.push_back(read(clip));
+    std::vector<Rollout> targets(clips.size());
+    parallel_for(int(clips.size()), thread_count(threads),
+                 [&](int i) { targets[std::size_t(i)] = read(clips[std::size_t(i)]); });
     return targets;
 }
 
 BatchReader::BatchReader(const ClipReader& reader, std::vector<Clip> clips, std::size_t batch,
-                         std::uint64_t seed, std::size_t batches_done)
+                         std::uint64_t seed, std::size_t batches_done, int threads)
     : reader_(&reader),
       clips_(std::move(clips)),
       batch_(batch),
+      threads_(threads),
       shuffle_(clips_.size(), seed, batches_done * batch)
 {
     start();
@@ -133,8 +136,8 @@ void BatchReader::start()
 {
     std::vector<Clip> chosen;
     for (std::size_t i = 0; i < batch_; ++i) chosen.push_back(clips_[shuffle_.next()]);
-    coming_ = std::async(std::launch::async, [reader = reader_, chosen = std::move(chosen)] {
-        return Batch{chosen, reader->read(chosen)};
+    coming_ = std::async(std::launch::async, [this, chosen = std::move(chosen)] {
+        return Batch{chosen, reader_->read(chosen, threads_)};
     });
 }
 

@@ -25,12 +25,13 @@ FrameWindow window_around(const Motion& motion, const Clip& clip, std::size_t in
 // missing.
 class ClipReader {
   public:
-    // Starts of captured motion are calmed when the surrogate is given.
+    // Starts of captured motion are projected onto rest lengths when the surrogate is given.
     ClipReader(const Motion& motion, const Resampler& resampler, std::size_t intervals,
                const Cloth* surrogate = nullptr);
 
     Rollout read(const Clip& clip) const;
-    std::vector<Rollout> read(const std::vector<Clip>& clips) const;
+    // By several threads, which the motion has to allow.
+    std::vector<Rollout> read(const std::vector<Clip>& clips, int threads = 1) const;
     std::size_t intervals() const { return intervals_; }
 
   private:
@@ -42,11 +43,12 @@ class ClipReader {
     const Cloth* surrogate_;
 };
 
-// Shuffled batches of clips; the next one is read while the present one is worked on.
+// Shuffled batches of clips; the next one is read while the present one is worked on. Threads as
+// ClipReader takes them.
 class BatchReader {
   public:
     BatchReader(const ClipReader& reader, std::vector<Clip> clips, std::size_t batch,
-                std::uint64_t seed, std::size_t batches_done);
+                std::uint64_t seed, std::size_t batches_done, int threads);
     ~BatchReader();
 
     struct Batch {
@@ -61,6 +63,7 @@ class BatchReader {
     const ClipReader* reader_;
     std::vector<Clip> clips_;
     std::size_t batch_;
+    int threads_;
     ClipShuffle shuffle_;
     std::future<Batch> coming_;
 };

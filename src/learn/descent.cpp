@@ -71,7 +71,7 @@ class Descent {
     // What an iteration follows, and the whole rollouts that the backend is to keep for it.
     struct Batch {
         std::vector<Trajectory> clips;
-        std::map<std::size_t, std::vector<float>> landmarks;
+        std::map<std::size_t, std::shared_ptr<const Rollout>> whole;
     };
 
     Batch read(int iteration) const;
@@ -157,8 +157,8 @@ Descent::Batch Descent::read(int iteration) const
     Batch batch;
     for (const Clip& clip : clips_of(iteration)) {
         const bool kept = gradient_.keeps(clip.rollout);
-        if (keeps_ && !kept && !batch.landmarks.contains(clip.rollout)) {
-            batch.landmarks[clip.rollout] = set_.landmarks(clip.rollout);
+        if (keeps_ && !kept && !batch.whole.contains(clip.rollout)) {
+            batch.whole[clip.rollout] = set_.whole_rollout(clip.rollout);
         }
         batch.clips.push_back(
             set_.trajectories.read(clip, intervals_of(iteration), !keeps_ && !kept));
@@ -169,14 +169,15 @@ Descent::Batch Descent::read(int iteration) const
 // Where there is no room, clips have landmarks of their own, and later ones are read with them.
 void Descent::keep(Batch& batch)
 {
-    for (const auto& [rollout, position] : batch.landmarks) {
-        keeps_ = keeps_ && gradient_.keep(rollout, position, set_.map);
+    for (const auto& [number, rollout] : batch.whole) {
+        keeps_ = keeps_ && gradient_.keep(number, rollout->position, set_.map);
     }
     const std::size_t row = 3 * set_.map.landmark_count();
     for (Trajectory& clip : batch.clips) {
-        const auto whole = batch.landmarks.find(clip.part.rollout);
-        if (whole == batch.landmarks.end() || gradient_.keeps(clip.part.rollout)) continue;
-        const auto begin = whole->second.begin() + std::ptrdiff_t(clip.part.first_frame * row);
+        const auto whole = batch.whole.find(clip.part.rollout);
+        if (whole == batch.whole.end() || gradient_.keeps(clip.part.rollout)) continue;
+        const auto begin =
+            whole->second->position.begin() + std::ptrdiff_t(clip.part.first_frame * row);
         clip.position.assign(begin, begin + std::ptrdiff_t(clip.frame_count * row));
     }
 }

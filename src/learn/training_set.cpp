@@ -75,9 +75,10 @@ void TrainingSet::keep_validation(BatchGradient& gradient) const
     }
 }
 
-std::vector<float> TrainingSet::landmarks(std::size_t rollout) const
+std::shared_ptr<const Rollout> TrainingSet::whole_rollout(std::size_t rollout) const
 {
-    return motion.read(rollout, 0, motion.frame_counts[rollout]).position;
+    if (auto kept = cache->kept(rollout)) return kept;
+    return std::make_shared<const Rollout>(motion.read(rollout, 0, motion.frame_counts[rollout]));
 }
 
 ValidationError TrainingSet::validation_error(BatchGradient& gradient,

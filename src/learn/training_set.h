@@ -42,8 +42,8 @@ struct TrainingSet {
 
     // Gives a batch what it will look at again and again.
     void keep_validation(BatchGradient& gradient) const;
-    // Landmarks of a whole rollout, frames x landmarks x 3.
-    std::vector<float> landmarks(std::size_t rollout) const;
+    // A whole rollout, without a copy where the cache has it.
+    std::shared_ptr<const Rollout> whole_rollout(std::size_t rollout) const;
 
     std::shared_ptr<MotionCache> cache;
     Motion motion;  // read through the cache

@@ -65,6 +65,12 @@ std::shared_ptr<const Rollout> MotionCache::whole(std::size_t rollout)
     return read;
 }
 
+std::shared_ptr<const Rollout> MotionCache::kept(std::size_t rollout)
+{
+    const std::lock_guard lock(mutex_);
+    return whole(rollout);
+}
+
 Rollout MotionCache::read(std::size_t rollout, std::size_t first, std::size_t count)
 {
     std::unique_lock lock(mutex_);
