@@ -57,11 +57,8 @@ class Descent {
           logs_(start, shortest_step(set, start), options.masses, set.options.regions),
           gradient_(set.gradient_of(start, true)),  // zero has no logarithm
           loss_(set.trajectory_loss(options)),
-          keeps_(gradient_.can_keep(set.map))
+          keeps_(set.keep_for(gradient_))
     {
-        if (!keeps_) return;
-        set.cache->keep_rollouts(memory_to_spare());  // a backend is quicker than files are
-        set.keep_validation(gradient_);
     }
 
     TrainResult run(const TrainState* resume, const TrainHooks& hooks, const Progress& progress,

@@ -126,7 +126,7 @@ class Trainer {
             const Progress& progress)
         : set_(set), options_(options), gradient_(set.gradient_of(set.surrogate))
     {
-        set.keep_validation(gradient_);
+        set.keep_for(gradient_);
         if (resume) {
             state_ = *resume;
             check_state();

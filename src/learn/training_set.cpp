@@ -67,12 +67,14 @@ BatchGradient TrainingSet::gradient_of(const Cloth& cloth, bool zeros_stay) cons
                          heartbeat, backends);
 }
 
-void TrainingSet::keep_validation(BatchGradient& gradient) const
+bool TrainingSet::keep_for(BatchGradient& gradient) const
 {
-    if (!gradient.can_keep(map)) return;
+    if (!gradient.can_keep(map)) return false;
+    cache->keep_rollouts(memory_to_spare());
     for (const Trajectory& whole : validation) {
         gradient.keep(whole.part.rollout, whole.position, map);
     }
+    return true;
 }
 
 std::shared_ptr<const Rollout> TrainingSet::whole_rollout(std::size_t rollout) const
