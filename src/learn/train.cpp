@@ -223,7 +223,8 @@ void Trainer::begin_pass(const Place& place)
     batches_.reset();  // it may still read ahead
     batches_ = std::make_unique<BatchReader>(
         set_.reader, set_.training_clips(tail), std::size_t(options_.batch),
-        Random::stream(options_.seed, number).next(), std::size_t(place.step), options_.threads);
+        Random::stream(options_.seed, number).next(), std::size_t(place.step),
+        fields_of(pass.weights), options_.threads);
     if (place.step > 0) return;
     state_.mean = state_.square = ParameterGradient(set_.surrogate).kinds;
 }

@@ -40,8 +40,8 @@ struct TrainingSet {
                                      const ParameterValues& parameters) const;
     ValidationError validation_error(const Cloth& cloth) const;
 
-    // Keeps in memory what is read, where a backend is quicker than files are, and gives that backend
-    // what it will look at again and again. False where there is none.
+    // Keeps in memory what is read, where a backend is quicker than files are, and gives that
+    // backend what it will look at again and again. False where there is none.
     bool keep_for(BatchGradient& gradient) const;
     // A whole rollout, without a copy where the cache has it.
     std::shared_ptr<const Rollout> whole_rollout(std::size_t rollout) const;

@@ -134,9 +134,8 @@ Motion Motion::from_rollouts(const MotionHeader& header, std::vector<Rollout> ro
     Motion motion;
     motion.header = header;
     for (const Rollout& rollout : rollouts) motion.frame_counts.push_back(rollout.frame_count);
-    motion.read =
-        RolloutsInMemory{std::make_shared<const std::vector<Rollout>>(std::move(rollouts)),
-                         header.frame_interval()};
+    motion.read = RolloutsInMemory{
+        std::make_shared<const std::vector<Rollout>>(std::move(rollouts)), header.frame_interval()};
     return motion;
 }
 

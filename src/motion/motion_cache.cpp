@@ -69,7 +69,8 @@ std::shared_ptr<const Rollout> MotionCache::whole(std::size_t rollout)
 
 std::shared_ptr<const Rollout> MotionCache::kept(std::size_t rollout)
 {
-    if (const auto* memory = source_->read.target<RolloutsInMemory>()) return memory->whole(rollout);
+    if (const auto* memory = source_->read.target<RolloutsInMemory>())
+        return memory->whole(rollout);
     const std::lock_guard lock(mutex_);
     return whole(rollout);
 }
