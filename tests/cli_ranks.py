@@ -175,6 +175,19 @@ class Ranks(unittest.TestCase):
             self.run_it(2, "train", "--resume", out, "--threads", "1", "--quiet", "--no-report")
             self.assertEqual(digest(self.folder / out / "cloth.json"), digest(self.folder / "whole" / "cloth.json"))
 
+    def test_the_script_for_a_scheduler_runs_as_printed(self):
+        page = pathlib.Path(__file__).parent.parent / "docs" / "scale.md"
+        script = page.read_text().split("```bash\n")[1].split("```")[0]
+        (self.folder / "train.sh").write_text(script)
+        (self.folder / "motion.h5").symlink_to(self.motion)
+        path = f"{pathlib.Path(sys.argv[1]).parent}:{os.environ['PATH']}"
+        for _ in range(2):  # the second time it goes on in what is there
+            told = subprocess.run(["bash", "train.sh"], cwd=self.folder, text=True, capture_output=True, check=False,
+                                  env={**ENVIRONMENT, "PATH": path, "SLURM_NTASKS": "3"})
+            self.assertEqual(told.returncode, 0, told.stderr)
+        self.run_it(0, "train", self.motion, "--out", "alone", "--quiet", "--no-report")
+        self.assertEqual(digest(self.folder / "run" / "cloth.json"), digest(self.folder / "alone" / "cloth.json"))
+
     def test_bad_input_is_said_once(self):
         told = self.run_it(3, "train", "no-such-file.h5", code=2)
         self.assertEqual(told.stderr.count("springtime: "), 1, told.stderr)

@@ -198,9 +198,14 @@ Crew::Crew(Ranks& ranks) : ranks_(&ranks), owed_(std::size_t(ranks.count()), 0) 
 
 Crew::~Crew()
 {
+    // A rank looks for messages many times a second. One that does not has died with its machine.
+    constexpr double kLimit = 10;
     for (int rank = 1; rank < count(); ++rank) {
-        forget(rank);
-        ranks_->send(rank, header(Message::leave, 0).bytes());
+        if (forget(rank, kLimit)) {
+            ranks_->send(rank, header(Message::leave, 0).bytes());
+        } else {
+            ranks_->abort();
+        }
     }
 }
 
@@ -209,15 +214,21 @@ int Crew::threads(int wanted) const
     return share_of_cores(*ranks_, wanted);
 }
 
-void Crew::forget(int rank)
+bool Crew::forget(int rank, double limit)
 {
+    using Clock = std::chrono::steady_clock;
     int& owed = owed_[std::size_t(rank)];
     if (owed > 0) ranks_->send(rank, header(Message::forget, 0).bytes());
+    const auto begin = Clock::now();
     for (; owed > 0; --owed) {
         Patience patience;
-        while (!ranks_->waiting(rank)) patience.wait();
+        while (!ranks_->waiting(rank)) {
+            if (std::chrono::duration<double>(Clock::now() - begin).count() > limit) return false;
+            patience.wait();
+        }
         ranks_->receive(rank);
     }
+    return true;
 }
 
 Crew::Task::Task(Crew& crew, const std::string& name, const WireWriter& setup)

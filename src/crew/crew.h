@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -71,7 +72,8 @@ class Crew {
     };
 
   private:
-    void forget(int rank);
+    // False if a rank does not answer within this time. [s]
+    bool forget(int rank, double limit = std::numeric_limits<double>::infinity());
 
     Ranks* ranks_;
     std::vector<int> owed_;  // answers, by rank

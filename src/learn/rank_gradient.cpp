@@ -237,7 +237,7 @@ BatchGradient::Mean RankGradient::limited_mean(BatchGradient& own,
     GradientSum sum = shared_sum(std::move(here.gradients), shares_of(parts[0]), 0);
     for (const Part& part : parts) {
         if (part.rank == 0) continue;
-        const std::vector<std::byte> bytes = task_.answer(part.rank);
+        const std::vector<std::byte> bytes = answer(part.rank);
         for (auto& node : WireReader(bytes).next<std::vector<GradientSum::Part>>()) {
             sum.add(std::move(node));
         }
