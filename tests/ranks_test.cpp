@@ -185,6 +185,13 @@ TEST(CrewThreads, WhatIsNoLongerWantedIsGivenUp)
     task.ask(1, question(0));  // and the crew may go all the same
 }
 
+TEST(Crew, RefusesAnotherKindOfDevice)
+{
+    const SimulationOptions options{.dt = 1e-3};
+    EXPECT_NO_THROW(check_same_device(patchwork(), options, device_of(patchwork(), options)));
+    EXPECT_THROW(check_same_device(patchwork(), options, "cpu/abacus"), Error);
+}
+
 // ---- The same bits ----
 
 std::vector<Rollout> rollouts_by(Crew* crew, int first = 0)

@@ -149,7 +149,7 @@ class WireReader {
     void get(std::optional<T>& value)
     {
         value.reset();
-        if (next<bool>()) get(value.emplace());
+        if (next<bool>()) get(*(value = T{}));
     }
     template <class T, std::size_t n>
     requires(!kPlain<T>) void get(std::array<T, n>& values)

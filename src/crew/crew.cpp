@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/parallel.h"
+#include "sim/stepper.h"
 #include "springtime/error.h"
 
 namespace springtime {
@@ -288,6 +289,22 @@ std::vector<std::byte> Crew::Task::answer(int rank, const std::function<void()>&
         default:
             throw Failure("rank {}: {}", rank, message.next<std::string>());
     }
+}
+
+std::string device_of(const Cloth& cloth, const SimulationOptions& options)
+{
+    return make_batch_stepper(cloth, options)->name();
+}
+
+void check_same_device(const Cloth& cloth, const SimulationOptions& options,
+                       const std::string& of_first)
+{
+    const std::string own = device_of(cloth, options);
+    if (own == of_first) return;
+    throw Error(Field{"device"},
+                "runs on {}, but the first rank on {}, which rounds differently; start on machines "
+                "of one kind",
+                own, of_first);
 }
 
 std::pair<std::size_t, std::size_t> part_of(std::size_t count, std::size_t group, int number,

@@ -10,6 +10,7 @@
 
 #include "core/wire.h"
 #include "springtime/ranks.h"
+#include "springtime/simulation.h"
 
 namespace springtime {
 
@@ -79,6 +80,12 @@ class Crew {
     std::vector<int> owed_;  // answers, by rank
     long tasks_ = 0;
 };
+
+// The name of the device that steps of this cloth run on: "cpu/avx512".
+std::string device_of(const Cloth& cloth, const SimulationOptions& options);
+// Throws Error at a rank whose device is not that of the first one: their results would differ.
+void check_same_device(const Cloth& cloth, const SimulationOptions& options,
+                       const std::string& of_first);
 
 // Part `number` of `parts` nearly equal ones of `count` things, first and end, in whole groups of
 // `group` as far as there are enough for all.

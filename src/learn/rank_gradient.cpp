@@ -20,7 +20,8 @@ WireWriter setup_of(const Cloth& surrogate, const SimulationOptions& options, in
                     int threads, const Substeps& substeps, bool zeros_stay)
 {
     WireWriter bytes;
-    bytes(surrogate, options, stride, threads, substeps.count, zeros_stay);
+    bytes(surrogate, options, stride, threads, substeps.count, zeros_stay,
+          device_of(surrogate, options));
     return bytes;
 }
 
@@ -34,6 +35,7 @@ class GradientTask : public RankTask {
         Substeps substeps;
         bool zeros_stay = false;
         setup(surrogate, options, stride, threads, substeps.count, zeros_stay);
+        check_same_device(surrogate, options, setup.next<std::string>());
         gradient_.emplace(surrogate, options, stride, tools.threads(threads), substeps, zeros_stay,
                           tools.heartbeat);
     }

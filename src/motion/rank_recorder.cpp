@@ -32,6 +32,7 @@ class RecordTask : public RankTask {
         std::size_t rollouts = 0, steps = 0;
         int threads = 0;
         setup(cloth, options, rollouts, steps, threads);
+        check_same_device(cloth, options, setup.next<std::string>());
         recorder_ = own_recorder(cloth, options, rollouts, steps, tools.threads(threads));
     }
 
@@ -84,7 +85,7 @@ class RankRecorder : public BatchRecorder {
                             std::size_t rollouts, std::size_t steps, int threads)
     {
         WireWriter bytes;
-        bytes(cloth, options, rollouts, steps, threads);
+        bytes(cloth, options, rollouts, steps, threads, device_of(cloth, options));
         return bytes;
     }
     void ask(int rank, std::span<const Start> starts, std::size_t frames, int stride,
