@@ -38,8 +38,8 @@ def seconds_per_iteration(folder, program, ranks, threads):
 
 def seconds_of_solve(folder, program, ranks, threads):
     run(folder, program, ranks, "train", "camera.h5", "--method", "linear", "--threads", str(threads), "--no-report",
-        "--quiet", "--out", "run", "--overwrite")
-    return json.loads((folder / "run" / "result.json").read_text())["training_seconds"]
+        "--quiet", "--out", "solved", "--overwrite")
+    return json.loads((folder / "solved" / "result.json").read_text())["training_seconds"]
 
 
 def bytes_per_reduction(folder):

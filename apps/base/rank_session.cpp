@@ -10,6 +10,7 @@
 #include <string>
 
 #include "springtime/error.h"
+#include "springtime/files.h"
 
 namespace springtime::app {
 
@@ -113,7 +114,7 @@ bool RankSession::served()
     // The first rank says when to end: it may want to write what is finished.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
     try {
-        serve(*ranks_);
+        serve(*ranks_, [](const std::string& path) { return open_motion(path); });
     } catch (const std::exception& error) {
         fmt::print(stderr, "springtime: rank {}: {}\n", ranks_->rank(), error.what());
         ranks_->abort();

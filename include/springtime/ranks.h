@@ -41,8 +41,13 @@ std::shared_ptr<Crew> lead(Ranks& ranks);
 // Without a crew, all that this process may use.
 int cores_of(const Crew* crew);
 
-// Does what the first rank asks for, until it lets this rank go.
-void serve(Ranks& ranks);
+struct Motion;
+// Opens a motion file: open_motion() of files.h.
+using OpenMotion = std::function<Motion(const std::string& path)>;
+
+// Does what the first rank asks for, until it lets this rank go. Motion files that this rank can
+// open are not sent to it.
+void serve(Ranks& ranks, const OpenMotion& open = {});
 
 // ---- Programs
 

@@ -77,8 +77,11 @@ class Watch {
 // The side of a rank that serves.
 class Server {
   public:
-    Server(Ranks& ranks, const std::map<std::string, MakeTask>& makers)
-        : ranks_(ranks), makers_(makers), watch_(ranks), tools_{ranks, [this] { watch_.look(); }}
+    Server(Ranks& ranks, const std::map<std::string, MakeTask>& makers, const OpenMotion& open)
+        : ranks_(ranks),
+          makers_(makers),
+          watch_(ranks),
+          tools_{ranks, [this] { watch_.look(); }, open}
     {
     }
 
@@ -175,9 +178,9 @@ int RankTools::threads(int wanted) const
     return share_of_cores(ranks, wanted);
 }
 
-void serve(Ranks& ranks, const std::map<std::string, MakeTask>& tasks)
+void serve(Ranks& ranks, const std::map<std::string, MakeTask>& tasks, const OpenMotion& open)
 {
-    Server server(ranks, tasks);
+    Server server(ranks, tasks, open);
     for (bool stays = true; stays;) {
         Patience patience;
         while (!ranks.waiting(0)) patience.wait();

@@ -19,6 +19,7 @@ struct RankTools {
     Ranks& ranks;
     // Throws when the first rank no longer wants the answer. Called by any thread, however often.
     std::function<void()> heartbeat;
+    OpenMotion open;  // may be empty
 
     // `wanted`, or this rank's share of the cores for zero.
     int threads(int wanted) const;
@@ -37,7 +38,7 @@ class RankTask {
 using MakeTask = std::unique_ptr<RankTask> (*)(WireReader& setup, const RankTools& tools);
 
 // Serves with tasks by name.
-void serve(Ranks& ranks, const std::map<std::string, MakeTask>& tasks);
+void serve(Ranks& ranks, const std::map<std::string, MakeTask>& tasks, const OpenMotion& open);
 
 // The first rank's side. Every request has one answer. Answers that nobody has waited for, because
 // something was thrown, are received and forgotten before the rank is asked again.

@@ -47,6 +47,7 @@ class BalanceReader {
     BalanceReader(const Motion& motion, const IdentifyOptions& options);
 
     const Cloth& cloth() const { return cloth_; }
+    const Motion& motion() const { return motion_; }
     const Environment& environment() const { return motion_.header.environment; }
     const std::vector<std::size_t>& rollouts() const { return rollouts_; }
     int threads() const { return threads_; }

@@ -39,7 +39,13 @@ BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& op
     if (!backends.crew || backends.crew->count() == 1) return;
     if (!clip_backend_ && taped_substeps_ == 0) make_tapes(1);  // tells the number of lanes
     ranks_ = std::make_unique<RankGradient>(*backends.crew, surrogate, options, stride, threads,
-                                            substeps, zeros_stay, heartbeat_);
+                                            substeps, zeros_stay, heartbeat_, backends);
+}
+
+std::pair<std::size_t, std::size_t> BatchGradient::clips_to_read(std::size_t count) const
+{
+    if (ranks_) return ranks_->clips_to_read(*this, count);
+    return {0, count};
 }
 
 // Those of other sub-steps go: they may hold hundreds of megabytes.
@@ -313,7 +319,7 @@ BatchGradient::Mean BatchGradient::limited_mean(std::span<const Trajectory> traj
                                                 const ParameterValues& slopes, double limit)
 {
     const std::optional<int> substeps = substeps_for(parameters);
-    if (substeps && ranks_) {
+    if (ranks_ && substeps) {
         return ranks_->limited_mean(*this, trajectories, map, parameters, loss, slopes, limit);
     }
     if (substeps && trajectory_backend(map)) {

@@ -8,6 +8,7 @@
 
 #include "learn/loss.h"
 #include "learn/trajectory.h"
+#include "motion/rank_motion.h"
 #include "sim/clip_gradient.h"
 #include "sim/tape.h"
 #include "sim/trajectory_gradient.h"
@@ -31,6 +32,9 @@ struct GradientBackends {
                                                       std::function<void()> heartbeat)>
         trajectories = make_trajectory_gradient;
     Crew* crew = nullptr;  // shares the clips
+    // From what, and as which particles, other ranks can read their clips by themselves.
+    std::optional<SharedMotion> motion{};
+    std::shared_ptr<const Cloth> read_for{};
 };
 
 class RankGradient;
@@ -96,6 +100,9 @@ class BatchGradient {
                   const ParameterValues& slopes);
     // How many clips a thread runs side by side.
     std::size_t lane_count() const { return lane_count_; }
+    // Of so many clips, those that this process has to read for limited_mean(), first and end. The
+    // others may be without all but their part and their number of frames.
+    std::pair<std::size_t, std::size_t> clips_to_read(std::size_t count) const;
 
     // Whether landmarks can be kept on the backend's side at all. Once a rollout is kept, its
     // trajectories need no landmarks of their own.

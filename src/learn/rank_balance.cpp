@@ -5,6 +5,7 @@
 
 #include "crew/wire_cloth.h"
 #include "learn/wire_clips.h"
+#include "motion/rank_motion.h"
 
 namespace springtime {
 
@@ -26,7 +27,7 @@ inline auto fields(Regions& regions)
 namespace {
 
 enum class Told : std::uint8_t { clear, piece, values };
-enum class Asked : std::uint8_t { blocks, scores };
+enum class Asked : std::uint8_t { blocks, scores, reads };
 
 ParticleRange range_of(const Cloth& cloth, int rank, int ranks)
 {
@@ -181,7 +182,13 @@ class BalanceTask : public RankTask {
         std::optional<Regions> regions;
         BalancePart::World world;
         int threads = 0;
-        setup(cloth, regions, world, threads);
+        std::optional<SharedMotion> motion;
+        setup(cloth, regions, world, threads, motion);
+        motion_ = open_shared(motion, tools);
+        IdentifyOptions options;
+        options.cloth = cloth;
+        options.threads = tools.threads(threads);
+        if (motion_) reader_.emplace(*motion_, options);
         part_.emplace(cloth, regions, world,
                       range_of(cloth, tools.ranks.rank(), tools.ranks.count()),
                       tools.threads(threads));
@@ -195,7 +202,7 @@ class BalanceTask : public RankTask {
             case Told::piece: {
                 const auto scheme = message.next<Scheme>();
                 const auto piece = message.next<Piece>();
-                return part_->add(scheme, piece, message.next<Rollout>());
+                return part_->add(scheme, piece, particles(message, piece));
             }
             case Told::values:
                 values_.clear();
@@ -209,17 +216,19 @@ class BalanceTask : public RankTask {
 
     void answer(WireReader& request, WireWriter& answer) override
     {
-        if (request.next<Asked>() == Asked::blocks) {
+        const auto what = request.next<Asked>();
+        if (what == Asked::reads) return answer(reader_.has_value());
+        if (what == Asked::blocks) {
             for (const NormalBlocks& fold : part_->folds()) fold.write(answer);
             return;
         }
         const auto scheme = request.next<Scheme>();
         const auto piece = request.next<Piece>();
-        const auto particles = request.next<Rollout>();
+        const Rollout seen = particles(request, piece);
         const auto group = request.next<std::vector<int>>();
         const auto groups = request.next<int>();
         const std::vector<int> used = different(group);
-        for (const auto& part : part_->scores(scheme, piece, particles, values_, group, groups)) {
+        for (const auto& part : part_->scores(scheme, piece, seen, values_, group, groups)) {
             answer(part.of_group.rows(), part.squares);
             columns(answer, part.of_group, used);
             columns(answer, part.information, used);
@@ -227,6 +236,14 @@ class BalanceTask : public RankTask {
     }
 
   private:
+    Rollout particles(WireReader& message, const Piece& piece) const
+    {
+        auto sent = message.next<Rollout>();
+        return sent.frame_count > 0 ? std::move(sent) : reader_->particles(piece);
+    }
+
+    std::optional<Motion> motion_;  // nothing: the first rank sends what is needed of it
+    std::optional<BalanceReader> reader_;
     std::optional<BalancePart> part_;
     std::vector<Eigen::VectorXd> values_;  // of the blocks
 };
@@ -235,7 +252,8 @@ WireWriter setup_of(const BalanceReader& reader, const std::optional<Regions>& r
 {
     WireWriter bytes;
     bytes(reader.cloth(), regions,
-          BalancePart::World{reader.environment(), reader.interval(), reader.step()}, threads);
+          BalancePart::World{reader.environment(), reader.interval(), reader.step()}, threads,
+          shared(reader.motion()));
     return bytes;
 }
 
@@ -253,8 +271,21 @@ RankBalance::RankBalance(Crew& crew, const BalanceReader& reader,
     : reader_(reader),
       own_(reader.cloth(), regions, {reader.environment(), reader.interval(), reader.step()},
            range_of(reader.cloth(), 0, crew.count()), crew.threads(threads)),
-      task_(crew, kBalanceTask, setup_of(reader, regions, threads))
+      task_(crew, kBalanceTask, setup_of(reader, regions, threads)),
+      all_read_(true)
 {
+    WireWriter request;
+    request(Asked::reads);
+    for (int rank = 1; rank < task_.rank_count(); ++rank) task_.ask(rank, request);
+    for (int rank = 1; rank < task_.rank_count(); ++rank) {
+        const std::vector<std::byte> bytes = task_.answer(rank);
+        if (!WireReader(bytes).next<bool>()) all_read_ = false;
+    }
+}
+
+const Rollout& RankBalance::sent(const Rollout& particles) const
+{
+    return all_read_ ? nothing_ : particles;
 }
 
 // use(number of the rollout, piece, particles), and the next piece is read meanwhile.
@@ -292,7 +323,7 @@ Folds RankBalance::accumulate(const Scheme& scheme, const NormalBlocks& none,
     for (int rank = 1; rank < ranks; ++rank) task_.tell(rank, clear);
     read_pieces(scheme, [&](std::size_t, const Piece& piece, const Rollout& particles) {
         WireWriter message;
-        message(Told::piece, scheme, piece, particles);
+        message(Told::piece, scheme, piece, sent(particles));
         for (int rank = 1; rank < ranks; ++rank) task_.tell(rank, message);
         own_.add(scheme, piece, particles);
         done(piece);
@@ -335,7 +366,7 @@ NormalBlocks::Scores RankBalance::scores(
     read_pieces(scheme, [&](std::size_t number, const Piece& piece, const Rollout& particles) {
         const std::vector<int> group = group_of_place(number, piece), used = different(group);
         WireWriter request;
-        request(Asked::scores, scheme, piece, particles, group, groups);
+        request(Asked::scores, scheme, piece, sent(particles), group, groups);
         for (int rank = 1; rank < ranks; ++rank) task_.ask(rank, request);
         std::vector<NormalBlocks::Scores> parts =
             own_.scores(scheme, piece, particles, of_rank(0), group, groups);

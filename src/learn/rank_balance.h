@@ -50,9 +50,9 @@ class BalancePart {
     Folds folds_;
 };
 
-// Shares the particles of a linear identification out to all ranks. The first one reads the motion
-// and hands it on; every rank writes down and sums the balance of its own particles, in the order
-// of the motion. So the sums are those of one process.
+// Shares the particles of a linear identification out to all ranks. Every rank reads the motion, or
+// is sent it, and writes down and sums the balance of its own particles in the order of the motion.
+// So the sums are those of one process.
 class RankBalance {
   public:
     RankBalance(Crew& crew, const BalanceReader& reader, const std::optional<Regions>& regions,
@@ -70,10 +70,14 @@ class RankBalance {
   private:
     template <class Use>
     void read_pieces(const Scheme& scheme, const Use& use) const;
+    // What another rank is sent of a piece: nothing, if it reads the motion by itself.
+    const Rollout& sent(const Rollout& particles) const;
 
     const BalanceReader& reader_;
     BalancePart own_;
     Crew::Task task_;
+    bool all_read_;
+    Rollout nothing_;
 };
 
 inline constexpr const char* kBalanceTask = "balance";

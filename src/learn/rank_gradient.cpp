@@ -14,14 +14,17 @@ enum class Question : std::uint8_t {
     follow,    // errors of trajectories
     gradient,  // errors and norms; the gradients are kept
     sum,       // of the gradients that were kept, each times its share
+    reads,     // whether the rank can read clips by itself
 };
 
 WireWriter setup_of(const Cloth& surrogate, const SimulationOptions& options, int stride,
-                    int threads, const Substeps& substeps, bool zeros_stay)
+                    int threads, const Substeps& substeps, bool zeros_stay,
+                    const GradientBackends& backends)
 {
     WireWriter bytes;
     bytes(surrogate, options, stride, threads, substeps.count, zeros_stay,
-          device_of(surrogate, options));
+          device_of(surrogate, options), backends.motion);
+    if (backends.motion) bytes(*backends.read_for);
     return bytes;
 }
 
@@ -36,6 +39,13 @@ class GradientTask : public RankTask {
         bool zeros_stay = false;
         setup(surrogate, options, stride, threads, substeps.count, zeros_stay);
         check_same_device(surrogate, options, setup.next<std::string>());
+        const auto source = setup.next<std::optional<SharedMotion>>();
+        if (source) setup(read_for_);
+        motion_ = open_shared(source, tools);
+        if (motion_) {
+            resampler_.emplace(read_for_, motion_->header);
+            reader_.emplace(*motion_, *resampler_, read_for_);
+        }
         gradient_.emplace(surrogate, options, stride, tools.threads(threads), substeps, zeros_stay,
                           tools.heartbeat);
     }
@@ -51,6 +61,8 @@ class GradientTask : public RankTask {
                 return gradient(request, answer);
             case Question::sum:
                 return sum(request, answer);
+            case Question::reads:
+                return answer(reader_.has_value());
         }
     }
 
@@ -81,6 +93,12 @@ class GradientTask : public RankTask {
     {
         FollowRequest from(request);
         const auto slopes = request.next<ParameterValues>();
+        for (Trajectory& clip : from.trajectories) {
+            const bool sent = !clip.start.position.empty();
+            if (!sent)
+                clip =
+                    reader_->read({clip.part.rollout, clip.part.first_frame}, clip.frame_count - 1);
+        }
         kept_ = gradient_->scaled(from.trajectories, from.map, from.parameters, from.loss, slopes);
         answer(kept_.results, kept_.norms);
     }
@@ -92,6 +110,10 @@ class GradientTask : public RankTask {
         answer(shared_sum(std::move(kept_.gradients), shares, first).parts());
     }
 
+    Cloth read_for_;
+    std::optional<Motion> motion_;  // nothing: the first rank sends clips
+    std::optional<Resampler> resampler_;
+    std::optional<TrajectoryReader> reader_;
     std::optional<BatchGradient> gradient_;
     BatchGradient::Scaled kept_;
 };
@@ -111,11 +133,26 @@ std::unique_ptr<RankTask> make_gradient_task(WireReader& setup, const RankTools&
 
 RankGradient::RankGradient(Crew& crew, const Cloth& surrogate, const SimulationOptions& options,
                            int stride, int threads, const Substeps& substeps, bool zeros_stay,
-                           std::function<void()> heartbeat)
+                           std::function<void()> heartbeat, const GradientBackends& backends)
     : heartbeat_(std::move(heartbeat)),
       task_(crew, kGradientTask,
-            setup_of(surrogate, options, stride, threads, substeps, zeros_stay))
+            setup_of(surrogate, options, stride, threads, substeps, zeros_stay, backends))
 {
+    WireWriter request;
+    request(Question::reads);
+    for (int rank = 1; rank < task_.rank_count(); ++rank) task_.ask(rank, request);
+    for (int rank = 1; rank < task_.rank_count(); ++rank) {
+        const std::vector<std::byte> bytes = answer(rank);
+        if (!WireReader(bytes).next<bool>()) all_read_ = false;
+    }
+}
+
+std::pair<std::size_t, std::size_t> RankGradient::clips_to_read(const BatchGradient& own,
+                                                                std::size_t count) const
+{
+    if (!all_read_) return {0, count};
+    const Part part = parts_of(own, count, false).front();
+    return {part.begin, part.end};
 }
 
 // Those that have anything to do, this rank first. Where sums are taken by groups of lanes, groups

@@ -21,7 +21,7 @@ class RankGradient {
   public:
     RankGradient(Crew& crew, const Cloth& surrogate, const SimulationOptions& options, int stride,
                  int threads, const Substeps& substeps, bool zeros_stay,
-                 std::function<void()> heartbeat);
+                 std::function<void()> heartbeat, const GradientBackends& backends);
 
     // As those of BatchGradient; `own` does the part of this rank.
     BatchGradient::Result run(BatchGradient& own, const std::vector<Rollout>& clips,
@@ -35,6 +35,8 @@ class RankGradient {
                                      const LandmarkMap& map, const ParameterValues& parameters,
                                      const FrameLoss& loss, const ParameterValues& slopes,
                                      double limit);
+    std::pair<std::size_t, std::size_t> clips_to_read(const BatchGradient& own,
+                                                      std::size_t count) const;
 
   private:
     struct Part {
@@ -46,6 +48,7 @@ class RankGradient {
 
     std::function<void()> heartbeat_;
     Crew::Task task_;
+    bool all_read_ = true;  // whether all other ranks can read clips by themselves
 };
 
 // The side of a rank that serves.

@@ -6,12 +6,14 @@
 
 namespace springtime {
 
-void serve(Ranks& ranks)
+void serve(Ranks& ranks, const OpenMotion& open)
 {
-    serve(ranks, {{kRecordTask, make_record_task},
-                  {kGradientTask, make_gradient_task},
-                  {kBalanceTask, make_balance_task},
-                  {kProgramTask, make_program_task}});
+    serve(ranks,
+          {{kRecordTask, make_record_task},
+           {kGradientTask, make_gradient_task},
+           {kBalanceTask, make_balance_task},
+           {kProgramTask, make_program_task}},
+          open);
 }
 
 }  // namespace springtime

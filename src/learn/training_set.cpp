@@ -33,6 +33,8 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices,
       heartbeat(std::move(beat))
 {
     backends.crew = choices.crew;
+    backends.motion = shared(source);
+    backends.read_for = std::make_shared<const Cloth>(surrogate);
     validation =
         whole_rollouts(split.validation, std::size_t(std::max(1, options.validation_rollouts)));
 }
