@@ -9,6 +9,7 @@ slows all of them. Prints JSON.
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -27,19 +28,28 @@ def run(folder, program, ranks, *arguments):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def seconds_per_iteration(folder, program, ranks, threads):
+def cpu_seconds():
+    """Of all programs that have ended, mpirun and its ranks included."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def iteration(folder, program, ranks, threads):
+    before = cpu_seconds()
     run(folder, program, ranks, "train", "motion.h5", "--method", "trajectory", "--law", "published", "--horizons",
         str(HORIZON), "--iterations", str(ITERATIONS), "--homogeneous-iterations", "1", "--validate-every", "1000",
         "--validation-rollouts", "1", "--threads", str(threads), "--no-report", "--quiet", "--out", "run",
         "--overwrite")
+    cpu = cpu_seconds() - before
     lines = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
-    return min(line["seconds"] for line in lines if line.get("validation_rmse") is None)
+    return {"iteration": min(line["seconds"] for line in lines if line.get("validation_rmse") is None),
+            "cpu_of_run": cpu}
 
 
-def seconds_of_solve(folder, program, ranks, threads):
+def solve(folder, program, ranks, threads):
     run(folder, program, ranks, "train", "camera.h5", "--method", "linear", "--threads", str(threads), "--no-report",
         "--quiet", "--out", "solved", "--overwrite")
-    return json.loads((folder / "solved" / "result.json").read_text())["training_seconds"]
+    return {"solve": json.loads((folder / "solved" / "result.json").read_text())["training_seconds"]}
 
 
 def bytes_per_reduction(folder):
@@ -62,9 +72,9 @@ def main():
         least = {way: {} for way in WAYS}
         for _ in range(rounds):
             for way, (ranks, threads) in WAYS.items():
-                for what, measure in (("iteration", seconds_per_iteration), ("solve", seconds_of_solve)):
-                    taken = measure(folder, program, ranks, threads)
-                    least[way][what] = min(taken, least[way].get(what, taken))
+                for measure in (iteration, solve):
+                    for what, taken in measure(folder, program, ranks, threads).items():
+                        least[way][what] = min(taken, least[way].get(what, taken))
         size, parameters = bytes_per_reduction(folder)
     one, two = least["alone, 1 thread"], least["alone, 2 threads"]
     under, ranks = least["1 rank, 1 thread"], least["2 ranks, 1 thread"]

@@ -96,7 +96,7 @@ class ThreadCrew {
                 if (tasks_.empty()) {
                     serve(own);
                 } else {
-                    serve(own, tasks_);
+                    serve(own, tasks_, {});
                 }
             });
         }

@@ -1,9 +1,11 @@
 #include "learn/rank_gradient.h"
 
 #include "core/limited_shares.h"
+#include "core/parallel.h"
 #include "crew/wire_cloth.h"
 #include "learn/limited_mean.h"
 #include "learn/wire_clips.h"
+#include "motion/motion_cache.h"
 
 namespace springtime {
 
@@ -43,10 +45,14 @@ class GradientTask : public RankTask {
         if (source) setup(read_for_);
         motion_ = open_shared(source, tools);
         if (motion_) {
+            cache_ = std::make_shared<MotionCache>(*motion_);
+            cache_->keep_rollouts(memory_to_spare() / std::size_t(tools.ranks.beside()));
+            cached_ = through_cache(*motion_, cache_);
             resampler_.emplace(read_for_, motion_->header);
-            reader_.emplace(*motion_, *resampler_, read_for_);
+            reader_.emplace(cached_, *resampler_, read_for_);
         }
-        gradient_.emplace(surrogate, options, stride, tools.threads(threads), substeps, zeros_stay,
+        threads_ = tools.threads(threads);
+        gradient_.emplace(surrogate, options, stride, threads_, substeps, zeros_stay,
                           tools.heartbeat);
     }
 
@@ -93,12 +99,11 @@ class GradientTask : public RankTask {
     {
         FollowRequest from(request);
         const auto slopes = request.next<ParameterValues>();
-        for (Trajectory& clip : from.trajectories) {
-            const bool sent = !clip.start.position.empty();
-            if (!sent)
-                clip =
-                    reader_->read({clip.part.rollout, clip.part.first_frame}, clip.frame_count - 1);
-        }
+        parallel_for(int(from.trajectories.size()), threads_, [&](int i) {
+            Trajectory& clip = from.trajectories[std::size_t(i)];
+            if (!clip.start.position.empty()) return;  // it was sent
+            clip = reader_->read({clip.part.rollout, clip.part.first_frame}, clip.frame_count - 1);
+        });
         kept_ = gradient_->scaled(from.trajectories, from.map, from.parameters, from.loss, slopes);
         answer(kept_.results, kept_.norms);
     }
@@ -111,7 +116,10 @@ class GradientTask : public RankTask {
     }
 
     Cloth read_for_;
+    int threads_ = 1;
     std::optional<Motion> motion_;  // nothing: the first rank sends clips
+    std::shared_ptr<MotionCache> cache_;
+    Motion cached_;
     std::optional<Resampler> resampler_;
     std::optional<TrajectoryReader> reader_;
     std::optional<BatchGradient> gradient_;
