@@ -22,6 +22,7 @@ CLOTH = ("--grid", "6x6", "--length", "1", "--width", "1", "--mass", "0.5", "--s
          "--anchor-size", "1")
 DESCENT = ("--method", "trajectory", "--law", "published", "--horizons", "0.2", "--homogeneous-iterations", "2",
            "--validate-every", "1", "--no-report")
+LONG = "300"  # iterations, so that there are many left when the second one is seen
 
 
 def digest(path):
@@ -119,7 +120,7 @@ class Ranks(unittest.TestCase):
         return [found[rank] for rank in sorted(found)]
 
     def test_a_rank_that_dies_is_named_and_the_rest_goes_on_with_other_ranks(self):
-        arguments = ("train", self.motion, *DESCENT, "--iterations", "8", "--threads", "1", "--quiet")
+        arguments = ("train", self.motion, *DESCENT, "--iterations", LONG, "--threads", "1", "--quiet")
         self.run_it(0, *arguments, "--out", "whole")
         process = subprocess.Popen(self.command(3, *arguments, "--out", "cut"), cwd=self.folder, env=ENVIRONMENT,
                                    text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -153,7 +154,7 @@ class Ranks(unittest.TestCase):
     def test_a_signal_leaves_what_resume_goes_on_from(self):
         """From a scheduler every rank gets it, and the first one says what to do. mpirun passes it on to the ranks,
         too, but not always what they say then."""
-        arguments = ("train", self.motion, *DESCENT, "--iterations", "8", "--threads", "1", "--quiet")
+        arguments = ("train", self.motion, *DESCENT, "--iterations", LONG, "--threads", "1", "--quiet")
         self.run_it(0, *arguments, "--out", "whole")
         for out in ("ranks", "mpirun"):
             process = subprocess.Popen(self.command(3, *arguments, "--out", out), cwd=self.folder, env=ENVIRONMENT,
@@ -259,7 +260,7 @@ grid = ["6x6", "5x5"]
         self.assertIn("study.toml", told.stderr)
 
     def test_two_sweeps_do_not_collide(self):
-        self.study(f'[train]\n{toml(DESCENT)}iterations = [400]\n[product]\nseed = [1, 2]\n')
+        self.study(f'[train]\n{toml(DESCENT)}iterations = [4000]\n[product]\nseed = [1, 2]\n')
         first = subprocess.Popen(self.command(0, "sweep", "study.toml", "--out", "s", "--quiet", "--no-report"),
                                  cwd=self.folder, text=True, stderr=subprocess.PIPE)
         while not list(self.folder.glob("s/members/*/config.toml")):

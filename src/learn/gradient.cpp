@@ -272,7 +272,7 @@ std::vector<BatchGradient::Followed> BatchGradient::follow_here(
     const double none = std::nan("");
     std::vector<Followed> results(trajectories.size(), Followed{{none, none, 1}, {}});
     const std::optional<int> substeps = substeps_for(parameters);
-    if (!substeps) return results;
+    if (!substeps || trajectories.empty()) return results;
     if (trajectory_backend(map)) {
         TrajectoryGradient::Result found =
             follow_backend(trajectories, parameters, loss, *substeps, {.each = with_gradient});

@@ -180,29 +180,36 @@ std::vector<RankGradient::Part> RankGradient::parts_of(const BatchGradient& own,
     return parts;
 }
 
+template <class Write>
+void RankGradient::ask_others(const std::vector<Part>& parts, const Write& write)
+{
+    for (const Part& part : parts) {
+        if (part.rank == 0) continue;
+        WireWriter request;
+        write(part, request);
+        task_.ask(part.rank, request);
+    }
+}
+
 BatchGradient::Result RankGradient::run(BatchGradient& own, const std::vector<Rollout>& clips,
                                         const ParameterValues& parameters,
                                         const LossWeights& weights, bool with_gradient)
 {
-    const std::span<const Rollout> all(clips);
     const std::vector<Part> parts = parts_of(own, clips.size(), true);
-    for (const auto& [rank, begin, end] : parts) {
-        if (rank == 0) continue;
-        WireWriter request;
-        request(Question::run, parameters, weights, with_gradient, clips.size(),
-                all.subspan(begin, end - begin));
-        task_.ask(rank, request);
-    }
+    const auto of = [&](const Part& part) {
+        return std::span<const Rollout>(clips).subspan(part.begin, part.size());
+    };
+    ask_others(parts, [&](const Part& part, WireWriter& request) {
+        request(Question::run, parameters, weights, with_gradient, clips.size(), of(part));
+    });
     std::vector<BatchGradient::Result> groups;
-    for (const auto& [rank, begin, end] : parts) {
-        if (rank == 0) {
-            if (begin < end) {
-                groups = own.run_groups(all.subspan(begin, end - begin), parameters, weights,
-                                        with_gradient, clips.size());
-            }
-        } else {
-            append(groups, WireReader(answer(rank)).next<std::vector<BatchGradient::Result>>());
-        }
+    if (parts[0].size() > 0) {
+        groups = own.run_groups(of(parts[0]), parameters, weights, with_gradient, clips.size());
+    }
+    for (const Part& part : parts) {
+        if (part.rank == 0) continue;
+        const std::vector<std::byte> bytes = answer(part.rank);
+        append(groups, WireReader(bytes).next<std::vector<BatchGradient::Result>>());
     }
     return own.sum_of(std::move(groups));
 }
@@ -214,26 +221,20 @@ std::vector<TrajectoryResult> RankGradient::follow(BatchGradient& own,
                                                    const FrameLoss& loss)
 {
     const std::vector<Part> parts = parts_of(own, trajectories.size(), false);
-    const auto of = [&](const Part& part) {
-        return trajectories.subspan(part.begin, part.end - part.begin);
-    };
+    ask_others(parts, [&](const Part& part, WireWriter& request) {
+        request(Question::follow);
+        FollowRequest::write(request, trajectories.subspan(part.begin, part.size()), map,
+                             parameters, loss);
+    });
+    std::vector<TrajectoryResult> results;
+    for (const auto& one :
+         own.follow_here(trajectories.first(parts[0].size()), map, parameters, loss, false)) {
+        results.push_back(one.result);
+    }
     for (const Part& part : parts) {
         if (part.rank == 0) continue;
-        WireWriter request;
-        request(Question::follow);
-        FollowRequest::write(request, of(part), map, parameters, loss);
-        task_.ask(part.rank, request);
-    }
-    std::vector<TrajectoryResult> results;
-    for (const Part& part : parts) {
-        if (part.rank > 0) {
-            append(results, WireReader(answer(part.rank)).next<std::vector<TrajectoryResult>>());
-            continue;
-        }
-        if (part.begin == part.end) continue;
-        for (const auto& one : own.follow_here(of(part), map, parameters, loss, false)) {
-            results.push_back(one.result);
-        }
+        const std::vector<std::byte> bytes = answer(part.rank);
+        append(results, WireReader(bytes).next<std::vector<TrajectoryResult>>());
     }
     return results;
 }
@@ -246,22 +247,15 @@ BatchGradient::Mean RankGradient::limited_mean(BatchGradient& own,
                                                double limit)
 {
     const std::vector<Part> parts = parts_of(own, trajectories.size(), false);
-    const auto of = [&](const Part& part) {
-        return trajectories.subspan(part.begin, part.end - part.begin);
-    };
-    for (const Part& part : parts) {
-        if (part.rank == 0) continue;
-        WireWriter request;
+    ask_others(parts, [&](const Part& part, WireWriter& request) {
         request(Question::gradient);
-        FollowRequest::write(request, of(part), map, parameters, loss);
+        FollowRequest::write(request, trajectories.subspan(part.begin, part.size()), map,
+                             parameters, loss);
         request(slopes);
-        task_.ask(part.rank, request);
-    }
-    BatchGradient::Scaled here;
-    if (parts[0].begin < parts[0].end) {
-        here = own.scaled(of(parts[0]), map, parameters, loss, slopes);
-    }
-    BatchGradient::Mean mean{here.results, {}};
+    });
+    BatchGradient::Scaled here =
+        own.scaled(trajectories.first(parts[0].size()), map, parameters, loss, slopes);
+    BatchGradient::Mean mean{std::move(here.results), {}};
     std::vector<double> norms = here.norms;
     for (const Part& part : parts) {
         if (part.rank == 0) continue;
@@ -271,26 +265,25 @@ BatchGradient::Mean RankGradient::limited_mean(BatchGradient& own,
         append(norms, reader.next<std::vector<double>>());
     }
     const auto shares = limited_shares(norms, limit);
-    if (!shares) return mean;
-    const auto shares_of = [&](const Part& part) {
-        return std::span<const double>(*shares).subspan(part.begin, part.end - part.begin);
-    };
-    for (const Part& part : parts) {
-        if (part.rank == 0) continue;
-        WireWriter request;
-        request(Question::sum, part.begin, shares_of(part));
-        task_.ask(part.rank, request);
-    }
-    GradientSum sum = shared_sum(std::move(here.gradients), shares_of(parts[0]), 0);
+    if (shares) mean.gradient = sum(parts, std::move(here.gradients), *shares);
+    return mean;
+}
+
+ParameterValues RankGradient::sum(const std::vector<Part>& parts, std::vector<ParameterValues> here,
+                                  std::span<const double> shares)
+{
+    ask_others(parts, [&](const Part& part, WireWriter& request) {
+        request(Question::sum, part.begin, shares.subspan(part.begin, part.size()));
+    });
+    GradientSum total = shared_sum(std::move(here), shares.first(parts[0].size()), 0);
     for (const Part& part : parts) {
         if (part.rank == 0) continue;
         const std::vector<std::byte> bytes = answer(part.rank);
         for (auto& node : WireReader(bytes).next<std::vector<GradientSum::Part>>()) {
-            sum.add(std::move(node));
+            total.add(std::move(node));
         }
     }
-    mean.gradient = sum.total();
-    return mean;
+    return total.total();
 }
 
 }  // namespace springtime

@@ -42,8 +42,15 @@ class RankGradient {
     struct Part {
         int rank;
         std::size_t begin, end;  // of the clips
+        std::size_t size() const { return end - begin; }
     };
     std::vector<Part> parts_of(const BatchGradient& own, std::size_t clips, bool whole) const;
+    // write(part, request) for every rank but this one.
+    template <class Write>
+    void ask_others(const std::vector<Part>& parts, const Write& write);
+    // Of the gradients that all have kept, each times its share.
+    ParameterValues sum(const std::vector<Part>& parts, std::vector<ParameterValues> here,
+                        std::span<const double> shares);
     std::vector<std::byte> answer(int rank) { return task_.answer(rank, heartbeat_); }
 
     std::function<void()> heartbeat_;
