@@ -7,6 +7,7 @@
 #include "generating.h"
 #include "outputs.h"
 #include "progress.h"
+#include "rank_session.h"
 #include "report_file.h"
 
 namespace springtime::app {
@@ -95,6 +96,7 @@ void make_motion(const fs::path& path, const Cloth& cloth, GenerateOptions run,
                  const CommonOptions& common, const ObserveOptions& camera)
 {
     run.threads = common.threads;
+    run.crew = crew();
     run.device = device_named(common.device);
     adopt_part_file(path);
     const std::string config =
@@ -129,6 +131,7 @@ Learned learn_in(RunFolder run, const fs::path& motion, LearnOptions options,
 {
     options.seed = common.seed;
     options.threads = common.threads;
+    options.crew = crew();
     options.device = device_named(common.device);
     run.on_note = [&common](const std::string& text) { note(common, text); };
     run.learns_from(motion);

@@ -4,6 +4,7 @@
 
 #include "config.h"
 #include "progress.h"
+#include "rank_session.h"
 #include "reproduce_fabric.h"
 
 namespace springtime::app {
@@ -94,8 +95,9 @@ double coverage(const Cloth& cloth, const Cloth& truth)
 nlohmann::json row_of(const Cloth& cloth, const Cloth& truth, const Motion& test,
                       const CommonOptions& common)
 {
-    const MotionError motion = surrogate_error(cloth, test, device_named(common.device),
-                                               common.threads, show_progress(common.quiet));
+    const MotionError motion =
+        surrogate_error(cloth, test, device_named(common.device), common.threads,
+                        show_progress(common.quiet), 1, crew());
     nlohmann::json row{{"motion_rmse", {{"mean", motion.mean}, {"std", motion.std}}}};
     for (const ParameterError& error : parameter_errors(cloth, truth)) {
         row[fmt::format("{}_rmse", error.kind->name)] = error.all;

@@ -4,6 +4,7 @@
 #include "config.h"
 #include "generating.h"
 #include "progress.h"
+#include "rank_session.h"
 #include "reproduce.h"
 
 namespace springtime::app {
@@ -111,11 +112,11 @@ nlohmann::json run_method(const Method& method, const fs::path& folder, const fs
     const Learned learned = learn_in(run, motion, method.options, common);
     const Cloth& cloth = learned.cloth;
     const Device device = device_named(common.device);
-    const MotionError error =
-        surrogate_error(cloth, test, device, common.threads, show_progress(common.quiet));
+    const MotionError error = surrogate_error(cloth, test, device, common.threads,
+                                              show_progress(common.quiet), 1, crew());
     fs::copy_file(homogeneous_file, folder / "homogeneous.json", fs::copy_options::skip_existing);
-    const MotionError homogeneous = surrogate_error(*learned.homogeneous, test, device,
-                                                    common.threads, show_progress(common.quiet));
+    const MotionError homogeneous = surrogate_error(
+        *learned.homogeneous, test, device, common.threads, show_progress(common.quiet), 1, crew());
     write_png(run.path() / "stiffness.png", draw_stiffness(cloth));
     const auto published = [](double value) {
         return value < 0 ? nlohmann::json(nullptr) : nlohmann::json(value);

@@ -21,9 +21,10 @@ import unittest
 
 SCALE = float(os.environ.get("SPRINGTIME_DOCS_SCALE", "0.01"))
 
-# Languages of fenced blocks. Only sh is run here; tests/formats_h5py.py runs the python block of
+# Languages of fenced blocks. Only sh is run here; tests/cli_ranks.py runs the bash block of scale.md,
+# tests/formats_h5py.py the python block of
 # formats.md, and tests/python those of python.md.
-LANGUAGES = {"sh", "console", "text", "toml", "json", "python", "cpp", "cmake"}
+LANGUAGES = {"sh", "bash", "console", "text", "toml", "json", "python", "cpp", "cmake"}
 
 # Per verb: flag, the value when it is not given (None: leave it out), and the least value.
 WORK = {

@@ -14,7 +14,9 @@ ALLOWED = {
     "sim": {"core", "geometry", "cloth", "physics"},
 }
 ALLOWED["backends"] = ALLOWED["sim"] | {"sim"}
-ALLOWED["motion"] = ALLOWED["sim"] | {"sim"}
+ALLOWED["crew"] = ALLOWED["sim"] | {"sim"}
+ALLOWED["mpi"] = {"core", "crew"}
+ALLOWED["motion"] = ALLOWED["crew"] | {"crew"}
 ALLOWED["learn"] = ALLOWED["motion"] | {"motion"}
 ALLOWED["draw"] = ALLOWED["learn"] | {"learn"}
 ALLOWED["formats"] = ALLOWED["draw"] | {"draw"}
@@ -23,13 +25,13 @@ ALLOWED["web"] = ALLOWED["capture"] | {"capture"}
 # Public headers belong to the folder that implements them.
 PUBLIC = {
     "error": "core", "vec3": "core", "geometry": "geometry", "cloth": "cloth",
-    "obstacle": "sim", "simulation": "sim",
+    "obstacle": "sim", "simulation": "sim", "ranks": "crew",
     "motion": "motion", "generate": "motion",
     "evaluate": "learn", "identify": "learn", "learn": "learn",
     "report": "draw", "export": "formats", "files": "formats", "import": "capture",
     "springtime": "everything",
 }
-MOST_PUBLIC_HEADERS = 16
+MOST_PUBLIC_HEADERS = 17
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 # Foreign headers -> folders that may include them. What is not listed here may be included everywhere.
 FOREIGN = {
@@ -37,6 +39,7 @@ FOREIGN = {
     re.compile(r"(nlohmann|toml\+\+)/"): {"formats", "apps", "experiments"},
     re.compile(r"(hdf5|H5\w+|png|zip)\.h$"): {"formats"},
     re.compile(r"CLI/"): {"apps"},
+    re.compile(r"mpi\.h$"): {"mpi"},
     re.compile(r"pybind11/"): {"python"},
     re.compile(r"(cuda\w*|cooperative_groups)(\.h$|/)"): {"backends/cuda"},
 }
@@ -117,6 +120,8 @@ def self_check():
         "python/src/a.cpp": '#include "learn/gradient.h"',
         "src/formats/e.h": "#include <pybind11/numpy.h>",
         "src/sim/e.cpp": "#include <cuda_runtime.h>",
+        "src/crew/a.cpp": "#include <mpi.h>",
+        "src/sim/f.cpp": '#include "crew/crew.h"',
         "src/backends/cuda/a.cu": '#include "backends/simd/simd.h"',
         "include/springtime/cloth.h": "#include <cuda_runtime.h>",
     }

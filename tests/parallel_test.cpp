@@ -1,5 +1,7 @@
 #include "core/parallel.h"
 
+#include <sched.h>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -66,10 +68,22 @@ TEST(ThreadsParallelFor, RethrowsAndHandsOutNoMore)
     }
 }
 
-TEST(ThreadsParallelFor, ThreadCountIsAsAskedOrOnePerCore)
+TEST(ThreadsParallelFor, ThreadCountIsAsAskedOrOnePerCoreThatMayBeUsed)
 {
     EXPECT_EQ(thread_count(3), 3);
-    EXPECT_EQ(thread_count(0), std::max(1, int(std::thread::hardware_concurrency())));
+    EXPECT_EQ(machine_cores(), std::max(1, int(std::thread::hardware_concurrency())));
+    EXPECT_GE(thread_count(0), 1);
+    EXPECT_LE(thread_count(0), machine_cores());
+    std::jthread([] {  // the cores that a scheduler gives are those of a thread
+        cpu_set_t cores;
+        ASSERT_EQ(sched_getaffinity(0, sizeof(cores), &cores), 0);
+        int first = 0;
+        while (!CPU_ISSET(first, &cores)) ++first;
+        CPU_ZERO(&cores);
+        CPU_SET(first, &cores);
+        ASSERT_EQ(sched_setaffinity(0, sizeof(cores), &cores), 0);
+        EXPECT_EQ(thread_count(0), 1);
+    });
 }
 
 TEST(ThreadsTurnstile, PassesInTheOrderOfTheIndex)

@@ -15,6 +15,7 @@
 #include "config.h"
 #include "manual.h"
 #include "progress.h"
+#include "rank_session.h"
 #include "springtime/error.h"
 
 namespace springtime::app {
@@ -301,6 +302,8 @@ void hide_groups(const Verb& verb)
 int run_verb(CLI::App& root, const Verb* verb, std::vector<std::string> arguments)
 {
     if (verb && verb->take_over) return verb->take_over({arguments.begin() + 1, arguments.end()});
+    RankSession session;
+    if (session.served()) return kDone;
     const std::vector<std::string> given(arguments.begin() + (verb ? 1 : 0), arguments.end());
     if (verb) {
         const std::string name = arguments[0];

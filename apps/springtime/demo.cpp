@@ -5,6 +5,7 @@
 #include "options.h"
 #include "outputs.h"
 #include "progress.h"
+#include "rank_session.h"
 #include "replay.h"
 #include "report_file.h"
 #include "springtime/evaluate.h"
@@ -63,6 +64,7 @@ Motion filmed(const DemoArguments& arguments, const Cloth& source, const std::st
     run.dt = 1 / (arguments.fps * run.stride);
     run.seed = seed;
     run.threads = arguments.common.threads;
+    run.crew = crew();
     run.device = device_named(arguments.common.device);
     MotionHeader header = header_for(source, {run.dt, run.environment, run.device}, run.stride,
                                      run.seed, run.rollouts, {});
@@ -88,6 +90,7 @@ Cloth homogeneous_for(const DemoArguments& arguments, const Learned& learned, co
         std::min(options.clip_steps, int(motion.frame_counts[0] - 1) * motion.header.stride);
     options.seed = arguments.common.seed;
     options.threads = arguments.common.threads;
+    options.crew = crew();
     options.device = device_named(arguments.common.device);
     return fit_homogeneous(motion, options, show_progress(arguments.common.quiet));
 }
@@ -210,6 +213,7 @@ LearnOptions learn_options(const DemoArguments& arguments)
     options.grid = parse_grid(arguments.cloth.grid);
     options.seed = arguments.common.seed;
     options.threads = arguments.common.threads;
+    options.crew = crew();
     options.device = device_named(arguments.common.device);
     return options;
 }

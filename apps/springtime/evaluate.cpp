@@ -6,6 +6,7 @@
 #include "options.h"
 #include "outputs.h"
 #include "progress.h"
+#include "rank_session.h"
 #include "replay.h"
 #include "report_file.h"
 #include "springtime/evaluate.h"
@@ -49,7 +50,7 @@ EvaluateOptions options_for(const EvaluateArguments& arguments, const Cloth& clo
                             const Motion& motion, bool quiet)
 {
     return {device_named(arguments.common.device), arguments.common.threads,
-            substeps_for(arguments, cloth, motion, quiet)};
+            substeps_for(arguments, cloth, motion, quiet), crew()};
 }
 
 Progress progress_of(const EvaluateArguments& arguments, const std::string& file)
@@ -73,7 +74,7 @@ MotionError run_homogeneous(const EvaluateArguments& arguments, const std::strin
     const EvaluateOptions options = options_for(arguments, cloth, motion, true);
     return naming(file, [&] {
         return surrogate_error(cloth, motion, options.device, options.threads,
-                               progress_of(arguments, file), *options.substeps);
+                               progress_of(arguments, file), *options.substeps, crew());
     });
 }
 

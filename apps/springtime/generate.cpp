@@ -9,6 +9,7 @@
 #include "outputs.h"
 #include "presets.h"
 #include "progress.h"
+#include "rank_session.h"
 #include "springtime/identify.h"
 #include "verbs.h"
 
@@ -253,6 +254,7 @@ GenerateOptions options_from(const GenerateArguments& arguments)
     run.environment = environment_from(arguments.environment, {});
     run.seed = arguments.common.seed;
     run.threads = arguments.common.threads;
+    run.crew = crew();
     run.device = device_named(arguments.common.device);
     set_frame_rate(arguments.camera, run.dt, run.stride);
     return run;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <limits>
+#include <numeric>
 
 #include "config.h"
 #include "outputs.h"
@@ -23,6 +24,7 @@ struct TrainArguments {
     TrainFlags flags;
     std::string motion, out = "run", resume;
     bool overwrite = false, no_report = false;
+    std::optional<int> rollouts;
     std::optional<Flags> settings;
 };
 
@@ -114,11 +116,25 @@ RunFolder open_folder(const TrainArguments& arguments, const fs::path& path, boo
     return folder;
 }
 
+// What is learned from.
+Motion motion_of(const TrainArguments& arguments)
+{
+    const Motion motion = open_input(arguments.motion);
+    if (!arguments.rollouts) return motion;
+    if (*arguments.rollouts < 1 || std::size_t(*arguments.rollouts) > motion.rollout_count()) {
+        throw Error("--rollouts {}: {} holds {}; give 1 to that many", *arguments.rollouts,
+                    arguments.motion, counted(motion.rollout_count(), "rollout"));
+    }
+    std::vector<std::size_t> first(std::size_t(*arguments.rollouts));
+    std::iota(first.begin(), first.end(), std::size_t(0));
+    return select_rollouts(motion, first);
+}
+
 // Learns one kind of element into a folder and says what it did, but for the result.
 Learned learn_into(const TrainArguments& arguments, RunFolder& folder, LastUpdate& last)
 {
     const Learned learned =
-        learn(open_input(arguments.motion), learn_options_from(arguments.flags, arguments.common),
+        learn(motion_of(arguments), learn_options_from(arguments.flags, arguments.common),
               last.watching(show_progress(arguments.common.quiet)), &folder);
     write_png(folder.path() / "stiffness.png", draw_stiffness(learned.cloth));
     if (learned.cloth.bends.bend_count() + learned.cloth.hinges.hinge_count() > 0) {
@@ -303,6 +319,7 @@ Verb add_train(CLI::App& root)
     flags.add("motion,--motion", arguments->motion, "Motion file to learn from").type("FILE");
     flags.add("--out", arguments->out, "Folder for the run").type("FOLDER");
     flags.add("--resume", arguments->resume, "Go on with an interrupted run").type("FOLDER");
+    flags.add("--rollouts", arguments->rollouts, "Learn from the first so many rollouts alone");
     add_train_flags(flags, arguments->flags);
     add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_overwrite(flags.in(kRunGroup), arguments->overwrite);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rank_session.h"
+
 namespace springtime::app {
 
 namespace {
@@ -357,6 +359,7 @@ LearnOptions learn_options_from(const TrainFlags& flags, const CommonOptions& co
     options.substeps = substeps_named(flags.substeps);
     options.seed = common.seed;
     options.threads = common.threads;
+    options.crew = crew();
     options.device = device_named(common.device);
     return options;
 }

@@ -14,6 +14,7 @@ Verb add_export(CLI::App& root);
 Verb add_report(CLI::App& root);
 Verb add_render(CLI::App& root);
 Verb add_view(CLI::App& root);
+Verb add_sweep(CLI::App& root);
 Verb add_reproduce(CLI::App& root);
 Verb add_demo(CLI::App& root);
 

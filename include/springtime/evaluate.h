@@ -30,7 +30,8 @@ struct MotionError {
 // are those of the motion. Each step may be cut into sub-steps, for a cloth that needs shorter
 // steps than the source. Throws Failure that names the rollout in which the surrogate blows up.
 MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
-                            int threads, const Progress& progress = {}, int substeps = 1);
+                            int threads, const Progress& progress = {}, int substeps = 1,
+                            Crew* crew = nullptr);
 
 // Baselines that need no model, compared at the same landmarks: nothing moves; and the first shape
 // moves with the mean displacement of its handles.
@@ -91,6 +92,7 @@ struct EvaluateOptions {
     // In a step of the motion. Absent: 1 where the motion's own step is known, as many as are safe
     // where it was captured.
     std::optional<int> substeps{};
+    Crew* crew = nullptr;  // shares the rollouts
 };
 
 // Fills what an evaluation says of a motion: how the cloth follows it, beside the baselines that

@@ -49,6 +49,7 @@ struct GenerateOptions {
     std::uint64_t seed = 1;
     int threads = 0;  // 0: all cores
     Device device = Device::automatic;
+    Crew* crew = nullptr;  // shares the work, with as many threads on every rank
 };
 
 // Receives finished rollouts in the order of their index.

@@ -79,6 +79,7 @@ struct IdentifyOptions {
     double validation_share = 0.05;  // share of the rollouts that is left out, as in training
     std::uint64_t seed = 1;
     int threads = 0;
+    Crew* crew = nullptr;  // shares the sums over the motion
 };
 
 // Noise counts as white if the correlation of successive frames is below this.

@@ -157,6 +157,7 @@ struct LearnOptions {
     std::uint64_t seed = 1;
     int threads = 0;
     Device device = Device::automatic;
+    Crew* crew = nullptr;  // shares the work
 };
 
 struct LossTerms {
@@ -380,6 +381,7 @@ struct TrainOptions {
     std::uint64_t seed = 1;
     int threads = 0;
     Device device = Device::automatic;
+    Crew* crew = nullptr;  // shares the clips
 };
 
 struct TrainHooks {

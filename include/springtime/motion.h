@@ -80,6 +80,12 @@ struct CaptureOptions {
     double longest_step = 1e-3;  // [s]; dt is the largest whole part of a frame up to this
 };
 
+// Where another process finds a motion: a file, and which of its rollouts, as they are.
+struct MotionSource {
+    std::string path;
+    std::vector<std::size_t> rollouts;
+};
+
 // Landmarks over time, with all that is known beside them: the input of learning. A motion lies in
 // memory or is read in segments, so that it may be larger than memory. It is read by one thread at
 // a time.
@@ -88,6 +94,7 @@ struct Motion {
     std::vector<std::size_t> frame_counts;  // of every rollout
     // Frames first to first + count - 1 of a rollout. Times count from the first of them.
     std::function<Rollout(std::size_t rollout, std::size_t first, std::size_t count)> read;
+    std::optional<MotionSource> source{};  // whoever makes `read` tell something else resets it
 
     std::size_t rollout_count() const { return frame_counts.size(); }
 
@@ -255,6 +262,11 @@ class LandmarkMap {
     // along one column that of the width.
     LandmarkMap(const Cloth& cloth, const Sheet& sheet, const std::vector<SheetPoint>& landmarks);
     LandmarkMap(const Cloth& cloth, const MotionHeader& header);
+    // Of weights that are known, one entry per landmark.
+    LandmarkMap(std::size_t particles, std::vector<Weights> weights)
+        : particle_count_(particles), weights_(std::move(weights))
+    {
+    }
 
     const std::vector<Weights>& weights() const { return weights_; }
     std::size_t landmark_count() const { return weights_.size(); }

@@ -16,6 +16,8 @@
 // To run a cloth: its state, what acts on it, and Simulation. examples/game_loop.cpp shows the use.
 namespace springtime {
 
+class Crew;  // other processes that share the work of long functions: ranks.h
+
 // ---- What acts on a cloth
 
 // Acts on mass, not on particle count, so it means the same at every resolution.

@@ -1,5 +1,9 @@
 #include "core/parallel.h"
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -31,6 +35,25 @@ int core_count()
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+#if defined(__linux__)
+
+// Schedulers and containers often give a process some of the cores alone.
+int usable_cores()
+{
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return core_count();
+    return std::clamp(CPU_COUNT(&cores), 1, core_count());
+}
+
+#else
+
+int usable_cores()
+{
+    return core_count();
+}
+
+#endif
+
 #else
 
 // Where there are no threads, as in a browser, the caller does all the work.
@@ -42,6 +65,10 @@ int core_count()
 {
     return 1;
 }
+int usable_cores()
+{
+    return 1;
+}
 
 #endif
 
@@ -49,7 +76,12 @@ int core_count()
 
 int thread_count(int wanted)
 {
-    return wanted > 0 ? wanted : core_count();
+    return wanted > 0 ? wanted : usable_cores();
+}
+
+int machine_cores()
+{
+    return core_count();
 }
 
 void parallel_for(int count, int threads, const std::function<void(int)>& work)

@@ -425,7 +425,9 @@ Motion open_motion(const fs::path& path)
     const auto reader = std::make_shared<const MotionReader>(path);
     Motion motion;
     motion.header = reader->header();
+    motion.source = MotionSource{fs::absolute(path).string(), {}};
     for (std::size_t r = 0; r < reader->rollout_count(); ++r) {
+        motion.source->rollouts.push_back(r);
         motion.frame_counts.push_back(reader->frame_count(r));
     }
     motion.read = [reader](std::size_t rollout, std::size_t first, std::size_t count) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/assert.h"
 #include "core/parallel.h"
 
 namespace springtime {
@@ -44,14 +45,17 @@ std::size_t row_bytes(const Cloth& cloth)
     return numbers * sizeof(double);
 }
 
-NormalBlocks::NormalBlocks(const Cloth& cloth, const std::optional<Regions>& regions)
-    : blocks_(cloth.particle_count())
+NormalBlocks::NormalBlocks(const Cloth& cloth, const std::optional<Regions>& regions,
+                           const std::optional<ParticleRange>& range)
+    : range_(range.value_or(ParticleRange{0, cloth.particle_count()})),
+      blocks_(cloth.particle_count())
 {
     const Unknowns unknowns(cloth, regions);
     unknown_count_ = unknowns.size();
     for (const Element type : kElements) {
         for (std::size_t e = 0; e < element_count(cloth, type); ++e) {
             for (const ParticleShare& share : particle_shares(cloth, type, e)) {
+                if (!range_.has(std::size_t(share.particle))) continue;
                 add_member(unknowns, type, e, share);
             }
         }
@@ -132,8 +136,9 @@ void NormalBlocks::gather(const Block& block, const BalanceRows& rows, std::size
 void NormalBlocks::add(const BalancePair& rows, int threads)
 {
     const bool instruments = &rows.one != &rows.other;
-    parallel_for(static_cast<int>(blocks_.size()), threads, [&](int p) {
+    parallel_for(static_cast<int>(range_.size()), threads, [&](int i) {
         thread_local Gathered one, other;
+        const std::size_t p = range_.begin + static_cast<std::size_t>(i);
         Block& block = blocks_[p];
         const std::vector<int> places = usable(block, rows, p);
         if (places.empty()) return;
@@ -282,45 +287,106 @@ void NormalBlocks::Scores::add(const Scores& scores)
     squares += scores.squares;
 }
 
-NormalBlocks::Scores NormalBlocks::scores(const BalancePair& rows,
-                                          const Eigen::VectorXd& parameters,
-                                          const std::vector<int>& group_of_place, int groups,
-                                          int threads) const
+std::vector<NormalBlocks::Scores> NormalBlocks::score_parts(
+    const BalancePair& rows, const std::vector<Eigen::VectorXd>& values,
+    const std::vector<int>& group_of_place, int groups, int threads) const
 {
     const bool instruments = &rows.one != &rows.other;
-    std::vector<Scores> parts(blocks_.size(), Scores(0, groups));
-    parallel_for(static_cast<int>(blocks_.size()), threads, [&](int p) {
+    std::vector<Scores> parts(range_.size(), Scores(0, groups));
+    parallel_for(static_cast<int>(range_.size()), threads, [&](int i) {
         thread_local Gathered one, other;
+        const std::size_t p = range_.begin + static_cast<std::size_t>(i);
         const Block& block = blocks_[p];
         const std::vector<int> places = usable(block, rows, p);
         if (places.empty()) return;
         gather(block, rows.one, p, places, one);
         if (instruments) gather(block, rows.other, p, places, other);
         const Gathered& second = instruments ? other : one;
-        const Eigen::VectorXd x = parameters(block.unknowns);
+        const Eigen::VectorXd& x = values[i];
         const Eigen::VectorXd left = one.needed - one.unit.transpose() * x;
         const Eigen::VectorXd right = second.needed - second.unit.transpose() * x;
-        parts[p] = Scores(block.unknowns.size(), groups);
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            const auto at = static_cast<Eigen::Index>(3 * i);
+        Scores& part = parts[i] = Scores(block.unknowns.size(), groups);
+        for (std::size_t n = 0; n < places.size(); ++n) {
+            const auto at = static_cast<Eigen::Index>(3 * n);
             const auto here = one.unit.middleCols<3>(at);
             const auto there = second.unit.middleCols<3>(at);
-            const int group = group_of_place[places[i]];
-            parts[p].of_group.col(group) +=
+            const int group = group_of_place[places[n]];
+            part.of_group.col(group) +=
                 0.5 * (here * right.segment<3>(at) + there * left.segment<3>(at));
-            parts[p].information.col(group) += here.cwiseProduct(there).rowwise().sum();
+            part.information.col(group) += here.cwiseProduct(there).rowwise().sum();
         }
-        parts[p].squares = 0.25 * (left + right).squaredNorm();
+        part.squares = 0.25 * (left + right).squaredNorm();
     });
+    return parts;
+}
+
+NormalBlocks::Scores NormalBlocks::sum_of(const std::vector<Scores>& parts, int groups) const
+{
     Scores sum(unknown_count(), groups);
-    for (std::size_t p = 0; p < blocks_.size(); ++p) {
-        if (parts[p].of_group.size() > 0) {
-            sum.of_group(blocks_[p].unknowns, Eigen::all) += parts[p].of_group;
-            sum.information(blocks_[p].unknowns, Eigen::all) += parts[p].information;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i].of_group.size() > 0) {
+            const std::vector<int>& unknowns = blocks_[range_.begin + i].unknowns;
+            sum.of_group(unknowns, Eigen::all) += parts[i].of_group;
+            sum.information(unknowns, Eigen::all) += parts[i].information;
         }
-        sum.squares += parts[p].squares;
+        sum.squares += parts[i].squares;
     }
     return sum;
+}
+
+std::vector<Eigen::VectorXd> NormalBlocks::values_of_blocks(const Eigen::VectorXd& parameters) const
+{
+    std::vector<Eigen::VectorXd> values;
+    for (std::size_t p = range_.begin; p < range_.end; ++p) {
+        values.emplace_back(parameters(blocks_[p].unknowns));
+    }
+    return values;
+}
+
+NormalBlocks::Scores NormalBlocks::scores(const BalancePair& rows,
+                                          const Eigen::VectorXd& parameters,
+                                          const std::vector<int>& group_of_place, int groups,
+                                          int threads) const
+{
+    return sum_of(score_parts(rows, values_of_blocks(parameters), group_of_place, groups, threads),
+                  groups);
+}
+
+void NormalBlocks::take(const NormalBlocks& part, ParticleRange range)
+{
+    for (std::size_t p = range.begin; p < range.end; ++p) {
+        Block& to = blocks_[p];
+        const Block& from = part.blocks_[p];
+        to.matrix = from.matrix;
+        to.right = from.right;
+        to.squares = from.squares;
+        to.rows = from.rows;
+    }
+}
+
+void NormalBlocks::write(WireWriter& to) const
+{
+    for (std::size_t p = range_.begin; p < range_.end; ++p) {
+        const Block& block = blocks_[p];
+        to(block.squares, block.rows, std::span(block.matrix.data(), block.matrix.size()),
+           std::span(block.right.data(), block.right.size()));
+    }
+}
+
+void NormalBlocks::read(WireReader& from, ParticleRange range)
+{
+    std::vector<double> numbers;
+    const auto fill = [&](auto& values) {
+        from(numbers);
+        SPRINGTIME_ASSERT(numbers.size() == std::size_t(values.size()));
+        std::copy(numbers.begin(), numbers.end(), values.data());
+    };
+    for (std::size_t p = range.begin; p < range.end; ++p) {
+        Block& block = blocks_[p];
+        from(block.squares, block.rows);
+        fill(block.matrix);
+        fill(block.right);
+    }
 }
 
 }  // namespace springtime

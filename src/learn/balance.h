@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/wire.h"
 #include "learn/bounded_system.h"
 #include "learn/element_formula.h"
 #include "learn/unknowns.h"
@@ -59,11 +60,20 @@ struct BalancePair {
     const BalanceRows* noise = nullptr;
 };
 
+// Consecutive particles.
+struct ParticleRange {
+    std::size_t begin = 0, end = 0;
+    bool has(std::size_t particle) const { return particle >= begin && particle < end; }
+    std::size_t size() const { return end - begin; }
+};
+
 // Normal equations of the balance, kept as one small dense block per particle: only the elements
 // that meet there take part. Unknowns (learn/unknowns.h) numbers the parameters.
 class NormalBlocks {
   public:
-    explicit NormalBlocks(const Cloth& cloth, const std::optional<Regions>& regions = std::nullopt);
+    // With a range, the blocks of its particles alone.
+    explicit NormalBlocks(const Cloth& cloth, const std::optional<Regions>& regions = std::nullopt,
+                          const std::optional<ParticleRange>& range = std::nullopt);
 
     // Adds the squares (or products) of all places. Does not depend on the number of threads.
     void add(const BalancePair& rows, int threads);
@@ -93,6 +103,20 @@ class NormalBlocks {
     };
     Scores scores(const BalancePair& rows, const Eigen::VectorXd& parameters,
                   const std::vector<int>& group_of_place, int groups, int threads) const;
+
+    // ---- In parts, for several ranks (learn/rank_balance.h)
+
+    // What scores() adds: particle by particle of the range, with the parameters of their blocks.
+    std::vector<Scores> score_parts(const BalancePair& rows,
+                                    const std::vector<Eigen::VectorXd>& values,
+                                    const std::vector<int>& group_of_place, int groups,
+                                    int threads) const;
+    Scores sum_of(const std::vector<Scores>& parts, int groups) const;
+    std::vector<Eigen::VectorXd> values_of_blocks(const Eigen::VectorXd& parameters) const;
+    // Blocks of the range, with as many unknowns in the same order here and there.
+    void take(const NormalBlocks& part, ParticleRange range);
+    void write(WireWriter& to) const;
+    void read(WireReader& from, ParticleRange range);
 
     std::size_t unknown_count() const { return unknown_count_; }
     // How to eliminate the unknowns of assemble(), with the rest positions of the particles.
@@ -130,6 +154,7 @@ class NormalBlocks {
                                    std::size_t particle);
 
     std::size_t unknown_count_;
+    ParticleRange range_;
     std::vector<Block> blocks_;  // one per particle
 };
 

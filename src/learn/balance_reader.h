@@ -47,6 +47,8 @@ class BalanceReader {
     BalanceReader(const Motion& motion, const IdentifyOptions& options);
 
     const Cloth& cloth() const { return cloth_; }
+    const Motion& motion() const { return motion_; }
+    const Environment& environment() const { return motion_.header.environment; }
     const std::vector<std::size_t>& rollouts() const { return rollouts_; }
     int threads() const { return threads_; }
     double interval() const { return motion_.header.frame_interval(); }
@@ -75,6 +77,11 @@ class BalanceReader {
     // that go to the two halves in turn, so that either half has seen every kind of motion.
     std::vector<Piece> pieces(const Scheme& scheme, std::size_t rollout) const;
     std::size_t place_count(const Scheme& scheme) const;  // of all rollouts
+    // The motion of the particles in a piece.
+    Rollout particles(const Piece& piece) const
+    {
+        return read(piece.rollout, piece.first, piece.count);
+    }
     // Visits the rows of a piece, and those of windows with the tracks that they were made of.
     template <class Visit>
     void with_rows(const Scheme& scheme, const Piece& piece, const Visit& visit) const;

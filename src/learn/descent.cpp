@@ -152,7 +152,14 @@ void Descent::read_ahead(int iteration)
 Descent::Batch Descent::read(int iteration) const
 {
     Batch batch;
-    for (const Clip& clip : clips_of(iteration)) {
+    const std::vector<Clip> clips = clips_of(iteration);
+    const auto [first, end] = gradient_.clips_to_read(clips.size());
+    for (std::size_t i = 0; i < clips.size(); ++i) {
+        const Clip& clip = clips[i];
+        if (i < first || i >= end) {
+            batch.clips.push_back(set_.trajectories.unread(clip, intervals_of(iteration)));
+            continue;
+        }
         const bool kept = gradient_.keeps(clip.rollout);
         if (keeps_ && !kept && !batch.whole.contains(clip.rollout)) {
             batch.whole[clip.rollout] = set_.whole_rollout(clip.rollout);

@@ -10,6 +10,7 @@
 #include "core/parallel.h"
 #include "learn/meaning.h"
 #include "learn/watched_error.h"
+#include "motion/rank_recorder.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
@@ -435,9 +436,17 @@ MotionError Evaluator::run()
 }  // namespace
 
 MotionError surrogate_error(const Cloth& surrogate, const Motion& motion, Device device,
-                            int threads, const Progress& progress, int substeps)
+                            int threads, const Progress& progress, int substeps, Crew* crew)
 {
-    return watched_error(surrogate, motion, device, threads, progress, substeps, {});
+    // Recorded frames are single precision.
+    const bool alone = !crew || device == Device::reference || surrogate.rod;
+    if (alone) return watched_error(surrogate, motion, device, threads, progress, substeps, {});
+    return watched_error(surrogate, motion, device, threads, progress, substeps, {},
+                         [&](const Cloth& cloth, const SimulationOptions& step,
+                             std::size_t rollouts, std::size_t steps) {
+                             return make_rank_recorder(*crew, cloth, step, rollouts, steps,
+                                                       threads);
+                         });
 }
 
 MotionError watched_error(const Cloth& surrogate, const Motion& motion, Device device, int threads,
@@ -514,7 +523,7 @@ void compare_with_motion(const Cloth& cloth, const Motion& motion, const Evaluat
         std::accumulate(motion.frame_counts.begin(), motion.frame_counts.end(), std::size_t{0});
     evaluation.frame_interval = header.frame_interval();
     evaluation.surrogate = surrogate_error(cloth, motion, options.device, options.threads, progress,
-                                           options.substeps.value_or(usual));
+                                           options.substeps.value_or(usual), options.crew);
     evaluation.nothing_moves = static_error(motion);
     evaluation.with_handles = handles_error(motion);
 }

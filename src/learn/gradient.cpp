@@ -4,7 +4,10 @@
 #include <cmath>
 
 #include "core/parallel.h"
+#include "crew/crew.h"
 #include "learn/limited_mean.h"
+#include "learn/log_parameters.h"
+#include "learn/rank_gradient.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -25,7 +28,7 @@ BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& op
     : surrogate_(surrogate),
       options_(options),
       stride_(stride),
-      threads_(thread_count(threads)),
+      threads_(backends.crew ? backends.crew->threads(threads) : thread_count(threads)),
       substeps_(substeps),
       zeros_stay_(zeros_stay),
       heartbeat_(std::move(heartbeat)),
@@ -33,6 +36,16 @@ BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& op
       clip_backend_(backends.clips(surrogate, options, stride))
 {
     if (substeps.count && !clip_backend_) make_tapes(*substeps.count);
+    if (!backends.crew || backends.crew->count() == 1) return;
+    if (!clip_backend_ && taped_substeps_ == 0) make_tapes(1);  // tells the number of lanes
+    ranks_ = std::make_unique<RankGradient>(*backends.crew, surrogate, options, stride, threads,
+                                            substeps, zeros_stay, heartbeat_, backends);
+}
+
+std::pair<std::size_t, std::size_t> BatchGradient::clips_to_read(std::size_t count) const
+{
+    if (ranks_) return ranks_->clips_to_read(*this, count);
+    return {0, count};
 }
 
 // Those of other sub-steps go: they may hold hundreds of megabytes.
@@ -54,6 +67,7 @@ void BatchGradient::make_tapes(int substeps)
             fast_.push_back(make_fast_tape(surrogate_, options, tape));
         }
     }
+    lane_count_ = std::size_t(fast_.empty() ? reference_[0]->lane_count() : fast_[0]->lane_count());
 }
 
 std::optional<int> BatchGradient::substeps_for(const ParameterValues& parameters) const
@@ -65,42 +79,61 @@ std::optional<int> BatchGradient::substeps_for(const ParameterValues& parameters
 }
 
 BatchGradient::~BatchGradient() = default;
+BatchGradient::BatchGradient(BatchGradient&&) noexcept = default;
 
 template <class Real>
-BatchGradient::Result BatchGradient::run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
-                                                const std::vector<Rollout>& clips,
-                                                const ParameterValues& parameters,
-                                                const LossWeights& weights, bool with_gradient)
+std::vector<BatchGradient::Result> BatchGradient::run_on(
+    std::vector<std::unique_ptr<Tape<Real>>>& tapes, std::span<const Rollout> clips,
+    const ParameterValues& parameters, const LossWeights& weights, bool with_gradient,
+    std::size_t whole)
 {
     const ClipLoss loss(surrogate_, options_.dt / taped_substeps_, stride_ * taped_substeps_,
                         weights);
-    const std::size_t width = tapes[0]->lane_count();
-    const int groups = int((clips.size() + width - 1) / width);
-    std::vector<Result> results(groups, Result{{}, ParameterGradient(surrogate_)});
-    const double scale = 1 / double(clips.size());
-
+    const int groups = int((clips.size() + lane_count_ - 1) / lane_count_);
+    std::vector<Result> results(std::size_t(groups), Result{{}, ParameterGradient(surrogate_)});
+    const double scale = 1 / double(whole);
     parallel_for(groups, threads_, [&](int group, int thread) {
         Tape<Real>& tape = *tapes[thread];
         tape.set_parameters(parameters);
         std::vector<const Rollout*> lanes;
-        const std::size_t begin = group * width, end = std::min(begin + width, clips.size());
+        const std::size_t begin = group * lane_count_;
+        const std::size_t end = std::min(begin + lane_count_, clips.size());
         for (std::size_t c = begin; c < end; ++c) lanes.push_back(&clips[c]);
-        results[group].loss = loss.run(tape, std::span<const Rollout* const>(lanes), scale,
-                                       with_gradient ? &results[group].gradient : nullptr);
-    });
-
-    Result total{{}, ParameterGradient(surrogate_)};
-    for (const Result& result : results) {
-        total.loss.force += scale * result.loss.force;
-        total.loss.impulse += scale * result.loss.impulse;
-        total.loss.position += scale * result.loss.position;
-        total.loss.total += scale * result.loss.total;
-        for (std::size_t kind = 0; kind < total.gradient.kinds.size(); ++kind) {
-            std::vector<double>& sums = total.gradient.kinds[kind];
-            for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += result.gradient.kinds[kind][s];
+        Result& result = results[group];
+        LossTerms& terms = result.loss;
+        terms = loss.run(tape, std::span<const Rollout* const>(lanes), scale,
+                         with_gradient ? &result.gradient : nullptr);
+        for (double* term : {&terms.force, &terms.impulse, &terms.position, &terms.total}) {
+            *term *= scale;
         }
+    });
+    return results;
+}
+
+std::vector<BatchGradient::Result> BatchGradient::run_groups(std::span<const Rollout> clips,
+                                                             const ParameterValues& parameters,
+                                                             const LossWeights& weights,
+                                                             bool with_gradient, std::size_t whole)
+{
+    make_tapes(*substeps_for(parameters));
+    if (!reference_.empty()) {
+        return run_on(reference_, clips, parameters, weights, with_gradient, whole);
     }
-    return total;
+    return run_on(fast_, clips, parameters, weights, with_gradient, whole);
+}
+
+BatchGradient::Result BatchGradient::sum_of(std::vector<Result> groups) const
+{
+    const auto add = [](Result& to, Result& result) {
+        to.loss.force += result.loss.force;
+        to.loss.impulse += result.loss.impulse;
+        to.loss.position += result.loss.position;
+        to.loss.total += result.loss.total;
+        AddValues{}(to.gradient.kinds, result.gradient.kinds);
+    };
+    TreeSum<Result, decltype(add)> sum(add);
+    for (std::size_t i = 0; i < groups.size(); ++i) sum.add({i, 1, std::move(groups[i])});
+    return sum.total();
 }
 
 BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
@@ -113,11 +146,8 @@ BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
         return {{none, none, none, 0, none}, ParameterGradient(surrogate_)};
     }
     if (clip_backend_) return run_backend(clips, parameters, weights, *substeps, with_gradient);
-    make_tapes(*substeps);
-    if (!reference_.empty()) {
-        return run_groups(reference_, clips, parameters, weights, with_gradient);
-    }
-    return run_groups(fast_, clips, parameters, weights, with_gradient);
+    if (ranks_) return ranks_->run(*this, clips, parameters, weights, with_gradient);
+    return sum_of(run_groups(clips, parameters, weights, with_gradient, clips.size()));
 }
 
 BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& clips,
@@ -145,13 +175,12 @@ BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& cli
 
 template <class Real>
 void BatchGradient::follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
-                                  const std::vector<Trajectory>& trajectories,
-                                  const LandmarkMap& map, const ParameterValues& parameters,
-                                  const FrameLoss& loss, bool with_gradient,
-                                  std::vector<Followed>& results)
+                                  std::span<const Trajectory> trajectories, const LandmarkMap& map,
+                                  const ParameterValues& parameters, const FrameLoss& loss,
+                                  bool with_gradient, std::vector<Followed>& results)
 {
     const double speed_limit = largest_speed(surrogate_.sheet, options_.dt / taped_substeps_);
-    const std::size_t width = tapes[0]->lane_count();
+    const std::size_t width = lane_count_;
     const int groups = int((trajectories.size() + width - 1) / width);
     parallel_for(groups, threads_, [&](int group, int thread) {
         Tape<Real>& tape = *tapes[thread];
@@ -188,7 +217,7 @@ TrajectoryGradient* BatchGradient::trajectory_backend(const LandmarkMap& map)
 
 bool BatchGradient::can_keep(const LandmarkMap& map)
 {
-    return trajectory_backend(map) != nullptr;
+    return !ranks_ && trajectory_backend(map) != nullptr;
 }
 
 bool BatchGradient::keep(std::size_t rollout, std::span<const float> position,
@@ -201,9 +230,10 @@ bool BatchGradient::keep(std::size_t rollout, std::span<const float> position,
     return true;
 }
 
-TrajectoryGradient::Result BatchGradient::follow_backend(
-    const std::vector<Trajectory>& trajectories, const ParameterValues& parameters,
-    const FrameLoss& loss, int substeps, const TrajectoryGradient::Wish& wish)
+TrajectoryGradient::Result BatchGradient::follow_backend(std::span<const Trajectory> trajectories,
+                                                         const ParameterValues& parameters,
+                                                         const FrameLoss& loss, int substeps,
+                                                         const TrajectoryGradient::Wish& wish)
 {
     std::vector<TrajectoryView> views;
     for (const Trajectory& trajectory : trajectories) {
@@ -218,8 +248,25 @@ TrajectoryGradient::Result BatchGradient::follow_backend(
     return trajectory_backend_->follow(views, parameters, loss, substeps, wish);
 }
 
-std::vector<BatchGradient::Followed> BatchGradient::follow(
-    const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
+std::vector<BatchGradient::Followed> BatchGradient::follow(std::span<const Trajectory> trajectories,
+                                                           const LandmarkMap& map,
+                                                           const ParameterValues& parameters,
+                                                           const FrameLoss& loss,
+                                                           bool with_gradient)
+{
+    // Gradients one by one are asked for where there are few clips.
+    if (!ranks_ || with_gradient || !substeps_for(parameters)) {
+        return follow_here(trajectories, map, parameters, loss, with_gradient);
+    }
+    std::vector<Followed> results;
+    for (const auto& result : ranks_->follow(*this, trajectories, map, parameters, loss)) {
+        results.push_back({result, {}});
+    }
+    return results;
+}
+
+std::vector<BatchGradient::Followed> BatchGradient::follow_here(
+    std::span<const Trajectory> trajectories, const LandmarkMap& map,
     const ParameterValues& parameters, const FrameLoss& loss, bool with_gradient)
 {
     const double none = std::nan("");
@@ -244,32 +291,44 @@ std::vector<BatchGradient::Followed> BatchGradient::follow(
     return results;
 }
 
-BatchGradient::Mean BatchGradient::limited_mean(const std::vector<Trajectory>& trajectories,
+BatchGradient::Scaled BatchGradient::scaled(std::span<const Trajectory> trajectories,
+                                            const LandmarkMap& map,
+                                            const ParameterValues& parameters,
+                                            const FrameLoss& loss, const ParameterValues& slopes)
+{
+    Scaled result;
+    for (Followed& clip : follow_here(trajectories, map, parameters, loss, true)) {
+        const bool finite = std::isfinite(clip.result.loss);
+        if (!finite) clip.gradient = {{std::nan("")}};
+        for (std::size_t k = 0; finite && k < slopes.size(); ++k) {
+            for (std::size_t e = 0; e < slopes[k].size(); ++e) {
+                clip.gradient[k][e] *= slopes[k][e];
+            }
+        }
+        result.results.push_back(clip.result);
+        result.norms.push_back(norm_of(clip.gradient));
+        result.gradients.push_back(std::move(clip.gradient));
+    }
+    return result;
+}
+
+BatchGradient::Mean BatchGradient::limited_mean(std::span<const Trajectory> trajectories,
                                                 const LandmarkMap& map,
                                                 const ParameterValues& parameters,
                                                 const FrameLoss& loss,
                                                 const ParameterValues& slopes, double limit)
 {
     const std::optional<int> substeps = substeps_for(parameters);
+    if (ranks_ && substeps) {
+        return ranks_->limited_mean(*this, trajectories, map, parameters, loss, slopes, limit);
+    }
     if (substeps && trajectory_backend(map)) {
         TrajectoryGradient::Result found = follow_backend(trajectories, parameters, loss, *substeps,
                                                           {.scale = &slopes, .limit = limit});
         return {std::move(found.trajectories), std::move(found.mean)};
     }
-    Mean result;
-    std::vector<ParameterValues> gradients;
-    for (Followed& clip : follow(trajectories, map, parameters, loss, true)) {
-        result.trajectories.push_back(clip.result);
-        if (!std::isfinite(clip.result.loss)) clip.gradient = {{std::nan("")}};
-        for (std::size_t k = 0; std::isfinite(clip.result.loss) && k < slopes.size(); ++k) {
-            for (std::size_t e = 0; e < slopes[k].size(); ++e) {
-                clip.gradient[k][e] *= slopes[k][e];
-            }
-        }
-        gradients.push_back(std::move(clip.gradient));
-    }
-    result.gradient = springtime::limited_mean(gradients, limit);
-    return result;
+    Scaled clips = scaled(trajectories, map, parameters, loss, slopes);
+    return {std::move(clips.results), springtime::limited_mean(std::move(clips.gradients), limit)};
 }
 
 double BatchGradient::motion_rmse(const std::vector<Rollout>& clips,

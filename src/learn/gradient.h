@@ -8,6 +8,7 @@
 
 #include "learn/loss.h"
 #include "learn/trajectory.h"
+#include "motion/rank_motion.h"
 #include "sim/clip_gradient.h"
 #include "sim/tape.h"
 #include "sim/trajectory_gradient.h"
@@ -30,11 +31,18 @@ struct GradientBackends {
                                                       int stride, const LandmarkShares&,
                                                       std::function<void()> heartbeat)>
         trajectories = make_trajectory_gradient;
+    Crew* crew = nullptr;  // shares the clips
+    // From what, and as which particles, other ranks can read their clips by themselves.
+    std::optional<SharedMotion> motion{};
+    std::shared_ptr<const Cloth> read_for{};
 };
 
+class RankGradient;
+
 // Loss and gradient of a batch of clips: by the backend itself where it has a ClipGradient or a
-// TrajectoryGradient, otherwise by its tapes, spread over threads. Groups of clips are summed in
-// order, so the result does not depend on the number of threads.
+// TrajectoryGradient, otherwise by its tapes, spread over threads and ranks. Sums are taken in one
+// tree over the clips, or over groups of them that run side by side, so the result does not depend
+// on the number of threads and ranks.
 class BatchGradient {
   public:
     // As TapeOptions has them: `zeros_stay` and `heartbeat`.
@@ -42,7 +50,7 @@ class BatchGradient {
                   const Substeps& substeps = {1}, bool zeros_stay = false,
                   std::function<void()> heartbeat = {}, const GradientBackends& backends = {});
     ~BatchGradient();
-    BatchGradient(BatchGradient&&) noexcept = default;
+    BatchGradient(BatchGradient&&) noexcept;
 
     struct Result {
         LossTerms loss;  // mean over the clips; NaN where the steps would be too short
@@ -56,9 +64,9 @@ class BatchGradient {
         TrajectoryResult result;
         ParameterValues gradient;
     };
-    std::vector<Followed> follow(const std::vector<Trajectory>& trajectories,
-                                 const LandmarkMap& map, const ParameterValues& parameters,
-                                 const FrameLoss& loss, bool with_gradient);
+    std::vector<Followed> follow(std::span<const Trajectory> trajectories, const LandmarkMap& map,
+                                 const ParameterValues& parameters, const FrameLoss& loss,
+                                 bool with_gradient);
 
     // The same with the mean of the gradients by other coordinates, each limited as limited_mean()
     // says; `slopes` are the derivatives of the parameters by these coordinates.
@@ -66,9 +74,35 @@ class BatchGradient {
         std::vector<TrajectoryResult> trajectories;
         std::optional<ParameterValues> gradient;  // nothing if half or more blow up
     };
-    Mean limited_mean(const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
+    Mean limited_mean(std::span<const Trajectory> trajectories, const LandmarkMap& map,
                       const ParameterValues& parameters, const FrameLoss& loss,
                       const ParameterValues& slopes, double limit);
+
+    // ---- What one rank does of it (learn/rank_gradient.h)
+
+    // Of groups of clips that run side by side, each as a part of the mean over `whole` clips; and
+    // the mean that they make.
+    std::vector<Result> run_groups(std::span<const Rollout> clips,
+                                   const ParameterValues& parameters, const LossWeights& weights,
+                                   bool with_gradient, std::size_t whole);
+    Result sum_of(std::vector<Result> groups) const;
+    std::vector<Followed> follow_here(std::span<const Trajectory> trajectories,
+                                      const LandmarkMap& map, const ParameterValues& parameters,
+                                      const FrameLoss& loss, bool with_gradient);
+    // Gradients by other coordinates, with their norms. What is not finite has a norm that is none.
+    struct Scaled {
+        std::vector<TrajectoryResult> results;
+        std::vector<ParameterValues> gradients;
+        std::vector<double> norms;
+    };
+    Scaled scaled(std::span<const Trajectory> trajectories, const LandmarkMap& map,
+                  const ParameterValues& parameters, const FrameLoss& loss,
+                  const ParameterValues& slopes);
+    // How many clips a thread runs side by side.
+    std::size_t lane_count() const { return lane_count_; }
+    // Of so many clips, those that this process has to read for limited_mean(), first and end. The
+    // others may be without all but their part and their number of frames.
+    std::pair<std::size_t, std::size_t> clips_to_read(std::size_t count) const;
 
     // Whether landmarks can be kept on the backend's side at all. Once a rollout is kept, its
     // trajectories need no landmarks of their own.
@@ -86,19 +120,19 @@ class BatchGradient {
 
   private:
     template <class Real>
-    Result run_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
-                      const std::vector<Rollout>& clips, const ParameterValues& parameters,
-                      const LossWeights& weights, bool with_gradient);
+    std::vector<Result> run_on(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
+                               std::span<const Rollout> clips, const ParameterValues& parameters,
+                               const LossWeights& weights, bool with_gradient, std::size_t whole);
     template <class Real>
     void follow_groups(std::vector<std::unique_ptr<Tape<Real>>>& tapes,
-                       const std::vector<Trajectory>& trajectories, const LandmarkMap& map,
+                       std::span<const Trajectory> trajectories, const LandmarkMap& map,
                        const ParameterValues& parameters, const FrameLoss& loss, bool with_gradient,
                        std::vector<Followed>& results);
     Result run_backend(const std::vector<Rollout>& clips, const ParameterValues& parameters,
                        const LossWeights& weights, int substeps, bool with_gradient);
     void make_tapes(int substeps);
     TrajectoryGradient* trajectory_backend(const LandmarkMap& map);
-    TrajectoryGradient::Result follow_backend(const std::vector<Trajectory>& trajectories,
+    TrajectoryGradient::Result follow_backend(std::span<const Trajectory> trajectories,
                                               const ParameterValues& parameters,
                                               const FrameLoss& loss, int substeps,
                                               const TrajectoryGradient::Wish& wish);
@@ -117,6 +151,8 @@ class BatchGradient {
     int taped_substeps_ = 0;                                // of the tapes; 0 before there are any
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread
     std::vector<std::unique_ptr<Tape<double>>> reference_;  // one per thread
+    std::size_t lane_count_ = 1;                            // of a tape
+    std::unique_ptr<RankGradient> ranks_;                   // null: this process is alone
 };
 
 }  // namespace springtime

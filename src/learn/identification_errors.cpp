@@ -29,19 +29,27 @@ NormalBlocks::Scores ErrorEstimate::scores(const Scheme& scheme, const NormalBlo
     const int groups = static_cast<int>(std::min(kMostStretchGroups, rollouts * cuts));
     const double looks = scheme.instruments == Instruments::none ? 1 : 2;
     const double of_place = looks * blocks.work_per_place();
+    const auto group_of_place = [&](std::size_t r, const Piece& piece) {
+        const std::size_t frames = reader_.frame_count(reader_.rollouts()[r]);
+        std::vector<int> group;
+        for (std::size_t i = 0; i < piece.place_count(); ++i) {
+            const std::size_t stretch = r * cuts + piece.frame_of(i) * cuts / frames;
+            group.push_back(static_cast<int>(stretch % std::size_t(groups)));
+        }
+        return group;
+    };
+    const auto done = [&](const Piece& piece) {
+        work_.add(of_place * double(piece.place_count()));
+    };
+    if (ranks_) return ranks_->scores(scheme, blocks, solution, groups, group_of_place, done);
     NormalBlocks::Scores sum(blocks.unknown_count(), groups);
     for (std::size_t r = 0; r < rollouts; ++r) {
-        const std::size_t frames = reader_.frame_count(reader_.rollouts()[r]);
         for (const Piece& piece : reader_.pieces(scheme, r)) {
-            std::vector<int> group;
-            for (std::size_t i = 0; i < piece.place_count(); ++i) {
-                const std::size_t stretch = r * cuts + piece.frame_of(i) * cuts / frames;
-                group.push_back(static_cast<int>(stretch % std::size_t(groups)));
-            }
+            const std::vector<int> group = group_of_place(r, piece);
             reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
                 sum.add(blocks.scores(rows, solution, group, groups, reader_.threads()));
             });
-            work_.add(of_place * double(piece.place_count()));
+            done(piece);
         }
     }
     return sum;

@@ -6,6 +6,7 @@
 #include "learn/balance.h"
 #include "learn/balance_reader.h"
 #include "learn/prior_solver.h"
+#include "learn/rank_balance.h"
 #include "learn/work.h"
 #include "springtime/identify.h"
 
@@ -14,8 +15,9 @@ namespace springtime {
 // The standard errors of what was identified.
 class ErrorEstimate {
   public:
-    ErrorEstimate(const BalanceReader& reader, const PriorSolver& solver, Work& work)
-        : reader_(reader), solver_(solver), work_(work)
+    ErrorEstimate(const BalanceReader& reader, const PriorSolver& solver, Work& work,
+                  RankBalance* ranks = nullptr)
+        : reader_(reader), solver_(solver), work_(work), ranks_(ranks)
     {
     }
 
@@ -32,6 +34,7 @@ class ErrorEstimate {
     const BalanceReader& reader_;
     const PriorSolver& solver_;
     Work& work_;
+    RankBalance* ranks_;  // null: this process is alone
 };
 
 }  // namespace springtime

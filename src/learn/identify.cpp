@@ -14,6 +14,7 @@
 #include "learn/noise.h"
 #include "learn/noisy_mesh.h"
 #include "learn/prior_solver.h"
+#include "learn/rank_balance.h"
 #include "learn/unknowns.h"
 #include "learn/work.h"
 #include "springtime/error.h"
@@ -44,8 +45,6 @@ constexpr const char* kStage = "solve";
 // For what is expected of the work: priors that are tried, and what standard errors take,
 // in factorisations: one, and the selected inverse, which takes twice as much.
 constexpr double kUsualPriors = 4, kWorkOfErrors = 3;
-
-using Folds = std::array<NormalBlocks, 2>;
 
 double seconds_since(std::chrono::steady_clock::time_point begin)
 {
@@ -83,6 +82,8 @@ class Identifier {
           unknowns_(reader_.cloth(), options.regions),
           solver_(reader_.cloth(), options.regions)
     {
+        if (!options.crew || options.crew->count() == 1) return;
+        ranks_.emplace(*options.crew, reader_, options.regions, options.threads);
     }
 
     Identification run();
@@ -111,6 +112,7 @@ class Identifier {
     const Progress& progress_;
     Work work_;
     BalanceReader reader_;
+    std::optional<RankBalance> ranks_;  // nothing: this process is alone
     Unknowns unknowns_;
     PriorSolver solver_;
     bool centered_ = false;  // the prior
@@ -188,6 +190,10 @@ Folds Identifier::accumulate(const Scheme& scheme)
     const NormalBlocks none(reader_.cloth(), options_.regions);
     const double looks = scheme.instruments == Instruments::none ? 1 : 2;
     const double of_place = looks * none.work_per_place();
+    const auto done = [&](const Piece& piece) {
+        work_.add(of_place * double(piece.place_count()));
+    };
+    if (ranks_) return ranks_->accumulate(scheme, none, done);
     Folds sums{none, none};
     const std::size_t rollouts = reader_.rollouts().size();
     for (std::size_t r = 0; r < rollouts; ++r) {
@@ -195,7 +201,7 @@ Folds Identifier::accumulate(const Scheme& scheme)
             reader_.with_rows(scheme, piece, [&](const BalancePair& rows) {
                 sums[piece.fold].add(rows, reader_.threads());
             });
-            work_.add(of_place * double(piece.place_count()));
+            done(piece);
         }
     }
     return sums;
@@ -366,7 +372,8 @@ void Identifier::answer(const Scheme& scheme, const NormalBlocks& blocks,
             result.held_count[k] += solution.held[unknown];
         }
     }
-    ErrorEstimate(reader_, solver_, work_).add(scheme, blocks, weights, solution.value, result);
+    ErrorEstimate(reader_, solver_, work_, ranks_ ? &*ranks_ : nullptr)
+        .add(scheme, blocks, weights, solution.value, result);
 }
 
 Identification Identifier::run()

@@ -14,6 +14,7 @@ namespace springtime {
 struct ParameterGradient {
     ParameterValues kinds;
 
+    ParameterGradient() = default;
     explicit ParameterGradient(const Cloth& cloth) : kinds(parameters_of(cloth))
     {
         for (std::vector<double>& values : kinds) std::fill(values.begin(), values.end(), 0.0);

@@ -262,6 +262,7 @@ TrainOptions train_options(const LearnOptions& options, const Motion& motion)
     if (patience > 0) train.patience = patience;
     train.seed = options.seed;
     train.threads = options.threads;
+    train.crew = options.crew;
     train.device = options.device;
     return train;
 }
@@ -287,6 +288,7 @@ IdentifyOptions identify_options(const LearnOptions& options, const TrainOptions
     solve.validation_share = options.validation_share;
     solve.seed = options.seed;
     solve.threads = options.threads;
+    solve.crew = options.crew;
     return solve;
 }
 

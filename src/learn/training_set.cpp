@@ -32,6 +32,9 @@ TrainingSet::TrainingSet(const Motion& source, const TrainOptions& choices,
       trajectories(motion, resampler, surrogate),
       heartbeat(std::move(beat))
 {
+    backends.crew = choices.crew;
+    backends.motion = shared(source);
+    backends.read_for = std::make_shared<const Cloth>(surrogate);
     validation =
         whole_rollouts(split.validation, std::size_t(std::max(1, options.validation_rollouts)));
 }

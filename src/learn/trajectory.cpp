@@ -21,10 +21,7 @@ Trajectory TrajectoryReader::read(const Clip& clip, std::size_t intervals,
 {
     const MotionHeader& header = motion_->header;
     const double interval = header.frame_interval();
-    const std::size_t left = motion_->frame_counts[clip.rollout] - 1 - clip.first_frame;
-    Trajectory result;
-    result.part = {clip.rollout, clip.first_frame};
-    result.frame_count = std::min(intervals, left) + 1;
+    Trajectory result = unread(clip, intervals);
     // A stored start tells itself; one that is estimated depends on what is read around it.
     const bool start_alone = !with_landmarks && header.velocities && !header.gaps;
     const std::size_t frames = start_alone ? 1 : result.frame_count;
@@ -42,6 +39,15 @@ Trajectory TrajectoryReader::read(const Clip& clip, std::size_t intervals,
     if (header.captured && !header.velocities) {
         project_onto_rest_lengths(result.start, *surrogate_, result.handles.particles);
     }
+    return result;
+}
+
+Trajectory TrajectoryReader::unread(const Clip& clip, std::size_t intervals) const
+{
+    const std::size_t left = motion_->frame_counts[clip.rollout] - 1 - clip.first_frame;
+    Trajectory result;
+    result.part = {clip.rollout, clip.first_frame};
+    result.frame_count = std::min(intervals, left) + 1;
     return result;
 }
 

@@ -41,6 +41,8 @@ class TrajectoryReader {
     // needs the landmarks, they need not be read.
     Trajectory read(const Clip& clip, std::size_t intervals, bool with_landmarks = true) const;
     std::vector<Trajectory> read(const std::vector<Clip>& clips, std::size_t intervals) const;
+    // The same without anything that has to be read.
+    Trajectory unread(const Clip& clip, std::size_t intervals) const;
 
     const Motion& motion() const { return *motion_; }
 

@@ -10,6 +10,7 @@
 #include "core/parallel.h"
 #include "core/random.h"
 #include "motion/generate_by.h"
+#include "motion/rank_recorder.h"
 #include "motion/record.h"
 #include "sim/stepper.h"
 #include "springtime/error.h"
@@ -218,8 +219,11 @@ void generate(const Cloth& cloth, const GenerateOptions& options, int first,
     const std::size_t frames =
         std::size_t(std::llround(options.seconds / (options.dt * options.stride))) + 1;
     if (first >= options.rollouts) return;
-    const auto recorder = make_batch_recorder(cloth, step, std::size_t(options.rollouts),
-                                              (frames - 1) * std::size_t(options.stride));
+    const std::size_t steps = (frames - 1) * std::size_t(options.stride);
+    const auto recorder =
+        options.crew ? make_rank_recorder(*options.crew, cloth, step, std::size_t(options.rollouts),
+                                          steps, options.threads)
+                     : make_batch_recorder(cloth, step, std::size_t(options.rollouts), steps);
     if (recorder) return generate_by(*recorder, cloth, options, first, sink, progress);
     const int threads = thread_count(options.threads);
     const int width = std::min(make_batch_stepper(cloth, step)->lane_count(),

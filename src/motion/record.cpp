@@ -52,40 +52,50 @@ Rollout empty_rollout(const Handles& handles, std::size_t frames, std::size_t pa
 
 }  // namespace
 
-std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& options,
-                                  const std::vector<RolloutStart>& starts, std::size_t frames,
-                                  int stride, const std::function<void(double frames)>& done)
+RecordedLanes record_lanes(const Cloth& cloth, const SimulationOptions& options,
+                           const std::vector<RolloutStart>& starts, std::size_t frames, int stride,
+                           bool with_accelerations, const std::function<void(double frames)>& done)
 {
     check_contact(options);
     const ForceTable<double> table(cloth, options.environment);
     const auto stepper = make_batch_stepper(cloth, options);
     std::vector<State> states;
     std::vector<Handles> handles;
-    std::vector<Rollout> rollouts;
+    RecordedLanes result;
     for (std::size_t lane = 0; lane < starts.size(); ++lane) {
         handles.push_back(starts[lane].handles);
         states.push_back(with_handles(starts[lane].state, handles[lane], options.dt));
-        rollouts.push_back(empty_rollout(handles[lane], frames, cloth.particle_count()));
+        result.rollouts.push_back(empty_rollout(handles[lane], frames, cloth.particle_count()));
         stepper->load(static_cast<int>(lane), states[lane], handles[lane]);
         stepper->store(static_cast<int>(lane), states[lane]);  // in the precision it runs in
     }
     for (std::size_t frame = 0; frame < frames; ++frame) {
         if (frame > 0) {
-            auto report =
+            result.blow_up =
                 advance_checked(*stepper, states, handles, stride, cloth, options.dt, done);
-            if (report) {
-                report->step += long(frame - 1) * stride;
-                throw Failure("{}", describe(*report, cloth, options));
+            if (result.blow_up) {
+                result.blow_up->step += long(frame - 1) * stride;
+                return result;
             }
         }
         for (std::size_t lane = 0; lane < starts.size(); ++lane) {
-            append_frame(rollouts[lane], states[lane],
-                         has_contact(options) ? std::vector<Vec3d>{}
-                                              : acceleration(table, handles[lane], states[lane]));
+            append_frame(result.rollouts[lane], states[lane],
+                         has_contact(options) || !with_accelerations
+                             ? std::vector<Vec3d>{}
+                             : acceleration(table, handles[lane], states[lane]));
         }
         if (frame == 0) done(1);
     }
-    return rollouts;
+    return result;
+}
+
+std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& options,
+                                  const std::vector<RolloutStart>& starts, std::size_t frames,
+                                  int stride, const std::function<void(double frames)>& done)
+{
+    RecordedLanes recorded = record_lanes(cloth, options, starts, frames, stride, true, done);
+    if (recorded.blow_up) throw Failure("{}", describe(*recorded.blow_up, cloth, options));
+    return std::move(recorded.rollouts);
 }
 
 void record(Simulation& simulation, std::size_t frames, int stride, Recording& recording,

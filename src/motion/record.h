@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "springtime/generate.h"
@@ -15,5 +16,15 @@ namespace springtime {
 std::vector<Rollout> record_batch(const Cloth& cloth, const SimulationOptions& options,
                                   const std::vector<RolloutStart>& starts, std::size_t frames,
                                   int stride, const std::function<void(double frames)>& done);
+
+// The same; a blow-up is in the report, and then the rollouts mean nothing. Accelerations are
+// computed only if they are asked for.
+struct RecordedLanes {
+    std::vector<Rollout> rollouts;
+    std::optional<StepReport> blow_up;
+};
+RecordedLanes record_lanes(const Cloth& cloth, const SimulationOptions& options,
+                           const std::vector<RolloutStart>& starts, std::size_t frames, int stride,
+                           bool with_accelerations, const std::function<void(double frames)>& done);
 
 }  // namespace springtime

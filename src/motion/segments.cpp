@@ -54,12 +54,14 @@ Motion select_rollouts(const Motion& motion, const std::vector<std::size_t>& rol
 {
     Motion selected;
     selected.header = motion.header;
+    if (motion.source) selected.source = MotionSource{motion.source->path, {}};
     for (const std::size_t r : rollouts) {
         if (r >= motion.rollout_count()) {
             throw Error("motion: rollout {} asked for, but it has {}; count from 0", r,
                         motion.rollout_count());
         }
         selected.frame_counts.push_back(motion.frame_counts[r]);
+        if (motion.source) selected.source->rollouts.push_back(motion.source->rollouts[r]);
     }
     selected.read = [read = motion.read, rollouts](std::size_t rollout, std::size_t first,
                                                    std::size_t count) {

@@ -134,6 +134,7 @@ Motion with_globals(const Motion& motion, const Globals& globals)
     if (motion.header.globals) return motion;
     check_stated_size(motion.header.sheet, globals);
     Motion result = motion;
+    result.source.reset();
     MotionHeader& header = result.header;
     const double along_u = globals.length.value / header.sheet.length;
     const double along_v = globals.width.value / header.sheet.width;
