@@ -24,7 +24,7 @@ struct TrainOptions {
     int hidden = 0, layers = 0;  // 0: as published: 128 and 15 blocks, 512 and 6 layers
     std::int64_t validate_every = 0;  // steps; 0: 1000 for mgn, 32 for ode
     std::uint64_t seed = 1;
-    std::string device = "cpu";  // or cuda
+    std::string device = "auto";  // or cpu, cuda
     bool half = false;           // mgn: message passing in bfloat16
     bool graphs = true;          // on the GPU: a step is recorded once and then replayed
     bool quiet = false;
@@ -32,7 +32,7 @@ struct TrainOptions {
 
 struct EvaluateOptions {
     std::filesystem::path model, motion, out;
-    std::string device = "cpu";
+    std::string device = "auto";
     bool positions = false;  // keeps the predicted motion as well
 };
 

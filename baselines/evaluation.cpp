@@ -66,7 +66,7 @@ Timing timing_of(const StoredModel& stored, const MotionTensors& motion)
 void evaluate(const EvaluateOptions& options)
 {
     const torch::NoGradGuard no_gradient;
-    const torch::Device device(options.device);
+    const torch::Device device = device_named(options.device);
     const MotionTensors motion = read_motion_tensors(options.motion, device);
     const StoredModel stored = read_model(options.model, motion);
     check_unseen(stored.record, motion, options);
@@ -83,7 +83,9 @@ void evaluate(const EvaluateOptions& options)
         {"parameters", NumberType::i64, {1}},
         {"fingerprint", NumberType::i64, {std::int64_t(motion.fingerprints.size())}}};
     if (options.positions) arrays.push_back({"position", NumberType::f32, moved.sizes().vec()});
-    TensorWriter file(options.out, {{"kind", stored.record.options.kind}, {"device", options.device}},
+    TensorWriter file(options.out, {{"kind", stored.record.options.kind},
+                       {"steps", std::to_string(stored.record.steps)},
+                       {"device", device.str()}},
                       arrays);
     file.write_bytes("error", NumberType::f64, 0, error.data_ptr(), error.numel());
     file.write("frame_interval",

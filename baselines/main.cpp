@@ -23,9 +23,9 @@ constexpr const char* kUsage = R"(springtime-baseline: the neural baselines of `
       --every K           mgn: frames of the motion in one step (1)
       --batch N, --rate R, --seed N, --validate-every N
       --hidden N, --layers N, --clip-steps N    smaller networks and clips, for tests
-      --device cpu|cuda, --bfloat16, --no-graphs, --quiet
+      --device auto|cpu|cuda, --bfloat16, --no-graphs, --quiet
   springtime-baseline evaluate --model FILE --motion FILE --out FILE
-      --device cpu|cuda, --positions    also writes the predicted motion
+      --device auto|cpu|cuda, --positions    also writes the predicted motion
 )";
 
 using Values = std::vector<std::string>;

@@ -1,5 +1,7 @@
 #include "motion_tensors.h"
 
+#include <torch/cuda.h>
+
 #include <limits>
 
 #include "tensor_file.h"
@@ -47,6 +49,16 @@ void check_shapes(const MotionTensors& motion, const std::filesystem::path& path
 }
 
 }  // namespace
+
+torch::Device device_named(const std::string& name)
+{
+    const bool has_cuda = torch::cuda::is_available();
+    if (name == "cpu" || (name == "auto" && !has_cuda)) return torch::kCPU;
+    if ((name == "cuda" || name == "auto") && has_cuda) return torch::Device(torch::kCUDA, 0);
+    throw BadInput("--device: found '" + name + "', but " +
+                   (has_cuda ? "auto, cpu or cuda is needed"
+                             : "auto or cpu is needed: LibTorch finds no GPU here"));
+}
 
 MotionTensors read_motion_tensors(const std::filesystem::path& path, torch::Device device)
 {

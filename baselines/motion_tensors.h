@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace springtime::baselines {
@@ -28,6 +29,9 @@ struct MotionTensors {
     double frame_interval() const { return dt * stride; }  // [s]
     torch::Device device() const { return position.device(); }
 };
+
+// auto: the GPU where LibTorch finds one. Throws BadInput for a device that is not there.
+torch::Device device_named(const std::string& name);
 
 MotionTensors read_motion_tensors(const std::filesystem::path& path, torch::Device device);
 

@@ -232,7 +232,8 @@ void stop_soon() { stop_requested = true; }
 bool train(const TrainOptions& given)
 {
     TrainOptions options = with_defaults(given);
-    const torch::Device device(options.device);
+    const torch::Device device = device_named(options.device);
+    options.device = device.str();
     const RecordableQueue queue(device);
     const MotionTensors motion = read_motion_tensors(options.motion, device);
     fs::create_directories(options.out);

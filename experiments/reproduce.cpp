@@ -54,6 +54,7 @@ Experiment experiment_named(const std::string& name)
     if (name == "locking") return reproduce_locking;
     if (name == "drape") return reproduce_drape;
     if (name == "generalisation") return reproduce_generalisation;
+    if (name == "baselines") return reproduce_baselines;
     if (name == "identification") return reproduce_identification;
     throw Error(
         "reproduce '{}': no such experiment; there are reconstruction, generalisation, "
@@ -67,6 +68,11 @@ int run_reproduce(const ReproduceArguments& arguments)
 {
     if (!arguments.obstacles.empty() && arguments.experiment != "drape") {
         throw Error("--obstacle: is for reproduce drape, not {}", arguments.experiment);
+    }
+    const bool has_baselines =
+        arguments.experiment == "generalisation" || arguments.experiment == "baselines";
+    if (arguments.baselines && !has_baselines) {
+        throw Error("--baselines: is for reproduce generalisation, not {}", arguments.experiment);
     }
     const Experiment run = experiment_named(arguments.experiment);
     const std::shared_ptr<void> claim = claim_out(arguments);
@@ -163,6 +169,17 @@ Verb add_reproduce(CLI::App& root)
              "file")
         .repeated()
         .type("FILE");
+    flags.add_switch("--baselines", arguments->baselines,
+                     "generalisation: also trains a neural ODE and MeshGraphNets");
+    const Flags more = flags.in(kRunGroup);
+    more.add("--baseline-device", arguments->baseline_device, "Where baselines run")
+        .one_of({"auto", "cpu", "cuda"});
+    more.add("--baseline-minutes", arguments->baseline_minutes,
+             "Limit for training MeshGraphNets and the neural ODE; run again to go on")
+        .one_or_two()
+        .type("MINUTES");
+    more.add("--training-rollouts", arguments->training_rollouts,
+             "generalisation, baselines: rollouts to learn from instead of those of the scale");
     add_overwrite(flags, arguments->overwrite);
     add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_common(flags, arguments->common);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct ReproduceArguments {
     CommonOptions common;
     std::string experiment, out = "reproduction", scale = "full";
     std::vector<std::string> obstacles;
+    bool baselines = false;
+    std::string baseline_device = "auto";
+    std::vector<double> baseline_minutes;      // of MeshGraphNets and of the neural ODE
+    std::optional<int> training_rollouts;      // of generalisation; absent: as the scale says
     bool overwrite = false;
     bool no_report = false;
 };
@@ -30,6 +35,7 @@ int reproduce_reconstruction(const ReproduceArguments& arguments);
 int reproduce_locking(const ReproduceArguments& arguments);
 int reproduce_drape(const ReproduceArguments& arguments);
 int reproduce_generalisation(const ReproduceArguments& arguments);
+int reproduce_baselines(const ReproduceArguments& arguments);
 int reproduce_identification(const ReproduceArguments& arguments);
 
 // Writes both and a report, and prints the text, or the JSON with --json.

@@ -1,0 +1,352 @@
+#include "baselines.h"
+
+#include <cmath>
+#include <set>
+
+#include "baseline_program.h"
+#include "progress.h"
+#include "tensor_file.h"
+#include "verdict.h"
+
+namespace springtime::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+using baselines::ArrayInfo;
+using baselines::NumberType;
+using baselines::TensorReader;
+using baselines::TensorWriter;
+
+// Every edge of the mesh once, as pairs.
+std::vector<std::int64_t> mesh_edges(const Cloth& cloth)
+{
+    std::set<std::pair<int, int>> edges;
+    for (const auto& [a, b, c] : cloth.triangles.corners) {
+        for (const auto& [p, q] : {std::pair{a, b}, std::pair{b, c}, std::pair{c, a}}) {
+            edges.emplace(std::min(p, q), std::max(p, q));
+        }
+    }
+    std::vector<std::int64_t> pairs;
+    for (const auto& [p, q] : edges) {
+        pairs.push_back(p);
+        pairs.push_back(q);
+    }
+    return pairs;
+}
+
+// What the baselines are told of a motion: docs/baselines.md has the list.
+class MotionDump {
+  public:
+    MotionDump(const Motion& motion, const Cloth& source)
+        : motion_(motion),
+          source_(source),
+          edges_(mesh_edges(source)),
+          rollouts_(std::int64_t(motion.rollout_count())),
+          frames_(std::int64_t(motion.frame_counts.at(0))),
+          particles_(std::int64_t(motion.header.landmark_count())),
+          stores_acceleration_(!motion.read(0, 0, 1).acceleration.empty())
+    {
+    }
+
+    void write(const fs::path& path) const
+    {
+        TensorWriter file(path, {{"kind", "motion"}}, arrays());
+        write_cloth_and_world(file);
+        for (std::int64_t r = 0; r < rollouts_; ++r) write_rollout(file, r);
+        file.publish();
+    }
+
+  private:
+    std::vector<ArrayInfo> arrays() const
+    {
+        const std::vector<std::int64_t> field{rollouts_, frames_, particles_, 3};
+        std::vector<ArrayInfo> arrays{
+            {"rest", NumberType::f32, {particles_, 2}},
+            {"mass", NumberType::f32, {particles_}},
+            {"edges", NumberType::i64, {std::int64_t(edges_.size()) / 2, 2}},
+            {"gravity", NumberType::f32, {3}},
+            {"drag", NumberType::f64, {1}},
+            {"dt", NumberType::f64, {1}},
+            {"stride", NumberType::f64, {1}},
+            {"seed", NumberType::i64, {1}},
+            {"held", NumberType::f32, {rollouts_, particles_}},
+            {"fingerprint", NumberType::i64, {rollouts_, frames_}},
+            {"position", NumberType::f32, field},
+            {"velocity", NumberType::f32, field}};
+        if (stores_acceleration_) arrays.push_back({"acceleration", NumberType::f32, field});
+        return arrays;
+    }
+
+    void write_cloth_and_world(TensorWriter& file) const
+    {
+        const MotionHeader& header = motion_.header;
+        std::vector<float> rest, mass;
+        for (const SheetPoint& point : header.rest) {
+            rest.push_back(float(point.u));
+            rest.push_back(float(point.v));
+        }
+        for (const double m : source_.mass) mass.push_back(float(m));
+        const Vec3d g = header.environment.gravity;
+        file.write("rest", rest);
+        file.write("mass", mass);
+        file.write("edges", edges_);
+        file.write("gravity", std::vector<float>{float(g.x), float(g.y), float(g.z)});
+        file.write("drag", std::vector<double>{header.environment.drag});
+        file.write("dt", std::vector<double>{header.dt});
+        file.write("stride", std::vector<double>{double(header.stride)});
+        file.write("seed", std::vector<std::int64_t>{std::int64_t(header.seed)});
+    }
+
+    void write_rollout(TensorWriter& file, std::int64_t r) const
+    {
+        const Rollout rollout = motion_.read(std::size_t(r), 0, std::size_t(frames_));
+        const std::int64_t numbers = 3 * particles_;
+        std::vector<float> held(std::size_t(particles_), 0);
+        for (const int p : rollout.handles.particles) held[std::size_t(p)] = 1;
+        std::vector<std::int64_t> fingerprints;
+        for (std::int64_t f = 0; f < frames_; ++f) {
+            fingerprints.push_back(baselines::frame_fingerprint(
+                &rollout.position[std::size_t(f * numbers)], std::size_t(numbers)));
+        }
+        const std::int64_t first = r * frames_ * numbers;
+        file.write("held", r * particles_, held);
+        file.write("fingerprint", r * frames_, fingerprints);
+        file.write("position", first, rollout.position);
+        file.write("velocity", first, rollout.velocity);
+        if (stores_acceleration_) file.write("acceleration", first, rollout.acceleration);
+    }
+
+    const Motion& motion_;
+    const Cloth& source_;
+    std::vector<std::int64_t> edges_;
+    std::int64_t rollouts_, frames_, particles_;
+    bool stores_acceleration_;
+};
+
+void dump_motion(const fs::path& path, const Motion& motion, const Cloth& source)
+{
+    if (fs::exists(path)) return;
+    MotionDump(motion, source).write(path);
+}
+
+// One of the baselines: how it is trained, and the models that this leaves.
+struct Baseline {
+    std::string kind;  // of `springtime-baseline`
+    std::vector<std::string> flags;
+    struct Kept {
+        std::string key, name, file;
+    };
+    std::vector<Kept> models;
+};
+
+std::vector<Baseline> baselines_of(const ReproduceArguments& arguments,
+                                   const GeneralisationScale& scale)
+{
+    Baseline graph{"mgn",
+                   {"--noise", "0.003", "0.01", "0.03"},
+                   {{"mesh-graph-nets", "MeshGraphNets", "model.tensors"}}};
+    Baseline ode{"ode",
+                 {},
+                 {{"neural-ode-published", "neural ODE, one pass of 256 iterations, as published",
+                   "published.tensors"},
+                  {"neural-ode", "neural ODE, until its error no longer falls", "model.tensors"}}};
+    const auto add = [](Baseline& to, const std::string& flag, auto value, bool is_given) {
+        if (!is_given) return;
+        to.flags.push_back(flag);
+        to.flags.push_back(fmt::format("{}", value));
+    };
+    add(graph, "--steps", scale.graph_steps, scale.graph_steps > 0);
+    add(ode, "--steps", scale.ode_steps, scale.ode_steps > 0);
+    add(graph, "--trial-steps", scale.trial_steps, true);
+    const std::vector<double>& minutes = arguments.baseline_minutes;
+    if (!minutes.empty()) {
+        constexpr double kTrials = 3;
+        add(graph, "--trial-minutes", minutes.front() / (4 * kTrials), true);
+        add(graph, "--minutes", 0.75 * minutes.front(), true);
+        add(ode, "--minutes", minutes.back(), true);
+    }
+    for (Baseline* baseline : {&graph, &ode}) {
+        add(*baseline, "--hidden", scale.hidden, scale.hidden > 0);
+        add(*baseline, "--layers", scale.layers, scale.layers > 0);
+        add(*baseline, "--seed", arguments.common.seed, true);
+    }
+    return {graph, ode};
+}
+
+// Mean and standard deviation over all frames, and the mean over rollouts of each.
+MotionError motion_error_of(const TensorReader& result)
+{
+    const ArrayInfo& info = result.info("error");
+    const std::vector<double> values = result.read<double>("error");
+    const auto rollouts = std::size_t(info.shape.at(0)), frames = std::size_t(info.shape.at(1));
+    MotionError error;
+    error.per_rollout.assign(rollouts, 0);
+    error.over_time.assign(frames, 0);
+    double squares = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        error.mean += values[i] / double(values.size());
+        error.per_rollout[i / frames] += values[i] / double(frames);
+        error.over_time[i % frames] += values[i] / double(rollouts);
+    }
+    for (const double e : values) squares += (e - error.mean) * (e - error.mean);
+    error.std = std::sqrt(squares / double(values.size()));
+    return error;
+}
+
+// An earlier result counts if it is of the same model and frames.
+bool is_of(const fs::path& result, const fs::path& model, const fs::path& motion)
+{
+    if (!fs::exists(result)) return false;
+    const TensorReader file(result);
+    return file.read<std::int64_t>("fingerprint") ==
+               TensorReader(motion).read<std::int64_t>("fingerprint") &&
+           file.text("steps") == TensorReader(model).text("steps");
+}
+
+class BaselineRows {
+  public:
+    BaselineRows(const ReproduceArguments& arguments, fs::path folder, const UnseenMotion& unseen,
+                 const Cloth& source)
+        : arguments_(arguments),
+          folder_(std::move(folder)),
+          tensors_(folder_ / "tensors"),
+          unseen_(unseen),
+          program_(arguments.common.quiet)
+    {
+        fs::create_directories(tensors_);
+        dump_motion(tensors_ / "train.tensors", open_motion(folder_ / "train.h5"), source);
+        for (const UnseenSet& set : unseen.sets) {
+            dump_motion(tensors_ / (set.key + ".tensors"), set.motion, source);
+        }
+    }
+
+    void add(const Baseline& baseline, nlohmann::json& rows) const
+    {
+        const fs::path out = folder_ / baseline.kind;
+        note(arguments_.common, fmt::format("training {}", baseline.models.back().name));
+        std::vector<std::string> words{"train",
+                                       "--kind",
+                                       baseline.kind,
+                                       "--motion",
+                                       (tensors_ / "train.tensors").string(),
+                                       "--out",
+                                       out.string(),
+                                       "--device",
+                                       arguments_.baseline_device};
+        words.insert(words.end(), baseline.flags.begin(), baseline.flags.end());
+        if (arguments_.common.quiet) words.push_back("--quiet");
+        program_.run(words);
+        for (const Baseline::Kept& kept : baseline.models) rows.push_back(row(kept, out));
+    }
+
+  private:
+    nlohmann::json row(const Baseline::Kept& kept, const fs::path& out) const
+    {
+        const fs::path model = out / kept.file;
+        nlohmann::json row{{"key", kept.key}, {"name", kept.name}, {"baseline", true}};
+        if (!fs::exists(model)) {  // too few steps for it
+            row.update({{"trained", false},
+                        {"verdict", "stopped before it was reached"},
+                        {"steps", 0},
+                        {"seconds", nullptr},
+                        {"parameters", nullptr},
+                        {"noise_trials", nullptr},
+                        {"seconds_per_simulated_second", nullptr},
+                        {"seconds_per_step_and_particle", nullptr}});
+            for (const UnseenSet& set : unseen_.sets) {
+                row[set.key] = {{"mean", nullptr}, {"std", nullptr}};
+            }
+            row["after"] = nullptr;
+            return row;
+        }
+        add_training(row, TensorReader(model), kept.key == "neural-ode-published");
+        for (const UnseenSet& set : unseen_.sets) add_error(row, set, model);
+        row["after"] = error_after(row["longer"], unseen_.scale.seconds);
+        return row;
+    }
+
+    // The one pass of the publication is what it is; all else must have been trained.
+    static void add_training(nlohmann::json& row, const TensorReader& model, bool as_published)
+    {
+        const baselines::TrainingCurve curve{model.text("kind"),
+                                             std::stoll(model.text("steps_done")),
+                                             model.read<double>("validation")};
+        const baselines::Verdict verdict = baselines::verdict_of(curve);
+        row["trained"] = verdict.trained;
+        row["verdict"] = as_published ? "as published" : verdict.text;
+        if (as_published) row["trained"] = curve.steps >= baselines::kPublishedOdeSteps;
+        row["steps"] = curve.steps;
+        row["seconds"] = std::stod(model.text("seconds"));
+        row["noise_trials"] = model.text("trials");
+        row["validation"] = curve.validation;
+        row["validation_steps"] = model.read<double>("validation_steps");
+        row["trained_on"] = model.text("device");
+    }
+
+    void add_error(nlohmann::json& row, const UnseenSet& set, const fs::path& model) const
+    {
+        const fs::path motion = tensors_ / (set.key + ".tensors");
+        const fs::path result =
+            model.parent_path() / fmt::format("{}-{}", model.stem().string(), set.key + ".tensors");
+        if (!is_of(result, model, motion)) {
+            note(arguments_.common, fmt::format("evaluating {}", result.filename().string()));
+            program_.run({"evaluate", "--model", model.string(), "--motion", motion.string(),
+                          "--out", result.string(), "--device", arguments_.baseline_device});
+        }
+        const TensorReader file(result);
+        const auto number = [&](const char* name) { return file.read<double>(name).at(0); };
+        row[set.key] = brief(motion_error_of(file), number("frame_interval"));
+        if (set.key != "unseen") return;
+        row["parameters"] = file.read<std::int64_t>("parameters").at(0);
+        row["run_on"] = file.text("device");
+        for (const char* name : {"seconds_per_simulated_second", "seconds_per_step_and_particle"}) {
+            row[name] = number(name);
+        }
+    }
+
+    const ReproduceArguments& arguments_;
+    fs::path folder_, tensors_;
+    const UnseenMotion& unseen_;
+    BaselineProgram program_;
+};
+
+}  // namespace
+
+nlohmann::json baseline_rows(const ReproduceArguments& arguments, const fs::path& folder,
+                             const UnseenMotion& unseen, const Cloth& source)
+{
+    const BaselineRows maker(arguments, folder, unseen, source);
+    nlohmann::json rows = nlohmann::json::array();
+    for (const Baseline& baseline : baselines_of(arguments, unseen.scale)) maker.add(baseline, rows);
+    return rows;
+}
+
+std::string baseline_tables(const nlohmann::json& rows)
+{
+    const auto number = [](const nlohmann::json& row, const char* key, const char* pattern,
+                           double unit = 1) {
+        const bool there = row.contains(key) && row[key].is_number();
+        return there ? fmt::format(fmt::runtime(pattern), unit * row[key].get<double>())
+                     : std::string("-");
+    };
+    std::string text =
+        "\n| | training | steps | training [s] | parameters | for one simulated second [s] | of "
+        "one step and particle [µs] | noise, error after trials |\n"
+        "|---|---|---|---|---|---|---|---|\n";
+    for (const nlohmann::json& row : rows) {
+        if (!row.contains("baseline") && row["key"] != "default") continue;
+        text += fmt::format(
+            "| {} | {} | {} | {} | {} | {} | {} | {} |\n", row["name"].get<std::string>(),
+            row.value("verdict", "`train`"), number(row, "steps", "{:.0f}"),
+            number(row, "seconds", "{:.0f}"), number(row, "parameters", "{:.0f}"),
+            number(row, "seconds_per_simulated_second", "{:.3g}"),
+            number(row, "seconds_per_step_and_particle", "{:.3g}", 1e6),
+            row.contains("noise_trials") && row["noise_trials"].is_string()
+                ? row["noise_trials"].get<std::string>()
+                : std::string("-"));
+    }
+    return text;
+}
+
+}  // namespace springtime::app

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "unseen_motion.h"
+
+namespace springtime::app {
+
+// Trains the baselines (baselines/) on the motion in folder/train.h5, or takes what an earlier run
+// left there, and runs them on rollouts that they have not seen. A row for each: those of
+// UnseenMotion, and what its training was.
+nlohmann::json baseline_rows(const ReproduceArguments& arguments,
+                             const std::filesystem::path& folder, const UnseenMotion& unseen,
+                             const Cloth& source);
+
+// What was trained for how long, how fast it runs, and how errors grow, for these and for springs.
+std::string baseline_tables(const nlohmann::json& rows);
+
+}  // namespace springtime::app
