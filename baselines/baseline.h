@@ -31,16 +31,18 @@ struct TrainOptions {
 };
 
 struct EvaluateOptions {
-    std::filesystem::path model, motion, out;
+    std::filesystem::path model;
+    std::vector<std::filesystem::path> motions, outs;  // a file of errors for each motion
     std::string device = "auto";
     bool positions = false;  // keeps the predicted motion as well
 };
 
-// Trains, or goes on where an earlier run stopped. Leaves model.tensors (the best so far),
+// Trains, or goes on where an earlier run stopped. A model without a checkpoint was trained elsewhere
+// and is taken as it is. Leaves model.tensors (the best so far),
 // checkpoint.tensors and log.csv in the folder. Returns false if a signal stopped it.
 bool train(const TrainOptions& options);
 
-// Runs a model on rollouts that it has not seen and writes the error of every frame. Throws
+// Runs a model on rollouts that it has not seen and writes the errors of all frames. Throws
 // BadInput if any of them was trained on.
 void evaluate(const EvaluateOptions& options);
 

@@ -11,19 +11,19 @@ using torch::Tensor;
 
 // A rollout that was trained on, or left out to choose by, is no test.
 void check_unseen(const TrainingRecord& record, const MotionTensors& motion,
-                  const EvaluateOptions& options)
+                  const std::filesystem::path& model, const std::filesystem::path& path)
 {
-    const std::string remedy = "; give rollouts of another seed than those that " +
-                               options.model.string() + " was trained on";
+    const std::string remedy =
+        "; give rollouts of another seed than those that " + model.string() + " was trained on";
     if (motion.seed == record.seed) {
-        throw BadInput(options.motion.string() + ": has seed " + std::to_string(motion.seed) +
+        throw BadInput(path.string() + ": has seed " + std::to_string(motion.seed) +
                        ", which is that of the training" + remedy);
     }
     const std::set<std::int64_t> seen(record.fingerprints.begin(), record.fingerprints.end());
     for (std::size_t i = 0; i < motion.fingerprints.size(); ++i) {
         if (seen.count(motion.fingerprints[i]) == 0) continue;
         const auto frames = std::size_t(motion.frame_count());
-        throw BadInput(options.motion.string() + ": frame " + std::to_string(i % frames) +
+        throw BadInput(path.string() + ": frame " + std::to_string(i % frames) +
                        " of rollout " + std::to_string(i / frames) +
                        " was in the training, although the seed is another" + remedy);
     }
@@ -61,15 +61,13 @@ Timing timing_of(const StoredModel& stored, const MotionTensors& motion)
     return {one / simulated, many / (steps * double(all * motion.particle_count()))};
 }
 
-}  // namespace
-
-void evaluate(const EvaluateOptions& options)
+void evaluate_on(const EvaluateOptions& options, const std::filesystem::path& path,
+                 const std::filesystem::path& out)
 {
-    const torch::NoGradGuard no_gradient;
     const torch::Device device = device_named(options.device);
-    const MotionTensors motion = read_motion_tensors(options.motion, device);
+    const MotionTensors motion = read_motion_tensors(path, device);
     const StoredModel stored = read_model(options.model, motion);
-    check_unseen(stored.record, motion, options);
+    check_unseen(stored.record, motion, options.model, path);
     const Tensor moved = stored.model->rollout(stored.weights, motion);
     const Tensor error =
         frame_errors(motion, moved, stored.model->frame_step()).to(torch::kCPU).contiguous();
@@ -83,7 +81,7 @@ void evaluate(const EvaluateOptions& options)
         {"parameters", NumberType::i64, {1}},
         {"fingerprint", NumberType::i64, {std::int64_t(motion.fingerprints.size())}}};
     if (options.positions) arrays.push_back({"position", NumberType::f32, moved.sizes().vec()});
-    TensorWriter file(options.out, {{"kind", stored.record.options.kind},
+    TensorWriter file(out, {{"kind", stored.record.options.kind},
                        {"steps", std::to_string(stored.record.steps)},
                        {"device", device.str()}},
                       arrays);
@@ -99,6 +97,16 @@ void evaluate(const EvaluateOptions& options)
         file.write_bytes("position", NumberType::f32, 0, kept.data_ptr(), kept.numel());
     }
     file.publish();
+}
+
+}  // namespace
+
+void evaluate(const EvaluateOptions& options)
+{
+    const torch::NoGradGuard no_gradient;
+    for (std::size_t i = 0; i < options.motions.size(); ++i) {
+        evaluate_on(options, options.motions[i], options.outs.at(i));
+    }
 }
 
 }  // namespace springtime::baselines

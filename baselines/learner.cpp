@@ -39,7 +39,8 @@ Learner::Learner(const Model& model, const MotionTensors& motion, const TrainOpt
       motion_(motion),
       rate_(options.rate),
       averaging_(options.kind == "mgn" ? 0.999 : 0.98),
-      decay_steps_(0.3 * double(options.steps))
+      warm_up_steps_(std::min(500.0, 0.02 * double(options.steps) + 1)),
+      decay_steps_(0.5 * double(options.steps))
 {
     weights = model.layout().start(options.seed).to(motion.device());
     mean = torch::zeros_like(weights);
@@ -59,11 +60,11 @@ void Learner::set_steps(std::int64_t steps)
     step_.fill_(double(steps));
 }
 
-// Adam (0.9, 0.999) with a warm-up of 500 steps, then an exponential fall to a hundredth. The norm
-// of the gradient is limited to 1.
+// Adam (0.9, 0.999) with a short warm-up, then a rate that falls to a tenth over half of the planned
+// steps, and towards a hundredth. The norm of the gradient is limited to 1.
 void Learner::descend()
 {
-    constexpr double kFirst = 0.9, kSecond = 0.999, kWarmUp = 500, kLimit = 1;
+    constexpr double kFirst = 0.9, kSecond = 0.999, kLimit = 1;
     const Tensor loss = model_.loss(weights, motion_);
     Tensor gradient = torch::autograd::grad({loss}, {weights})[0];
     const torch::NoGradGuard no_gradient;
@@ -73,7 +74,7 @@ void Learner::descend()
     mean.mul_(kFirst).add_(gradient, 1 - kFirst);
     square.mul_(kSecond).addcmul_(gradient, gradient, 1 - kSecond);
     const Tensor falling = 0.01 + 0.99 * torch::exp2(step_ * (-3.3219280948873626 / decay_steps_));
-    const Tensor rate = rate_ * (step_ / kWarmUp).clamp_max(1) * falling;
+    const Tensor rate = rate_ * (step_ / warm_up_steps_).clamp_max(1) * falling;
     const Tensor first = 1 - torch::exp(step_ * std::log(kFirst));
     const Tensor second = 1 - torch::exp(step_ * std::log(kSecond));
     const Tensor factor = (rate / first).to(torch::kFloat32);

@@ -28,7 +28,7 @@ class Learner {
 
     const Model& model_;
     const MotionTensors& motion_;
-    double rate_, averaging_, decay_steps_;
+    double rate_, averaging_, warm_up_steps_, decay_steps_;
     torch::Tensor step_;  // on the device, for the schedule
     torch::Tensor loss_sum_;
     std::int64_t steps_ = 0, since_ = 0, warm_up_ = 0;

@@ -24,7 +24,7 @@ constexpr const char* kUsage = R"(springtime-baseline: the neural baselines of `
       --batch N, --rate R, --seed N, --validate-every N
       --hidden N, --layers N, --clip-steps N    smaller networks and clips, for tests
       --device auto|cpu|cuda, --bfloat16, --no-graphs, --quiet
-  springtime-baseline evaluate --model FILE --motion FILE --out FILE
+  springtime-baseline evaluate --model FILE --motion FILE [FILE ...] --out FILE [FILE ...]
       --device auto|cpu|cuda, --positions    also writes the predicted motion
 )";
 
@@ -135,14 +135,22 @@ int run_train(const std::map<std::string, Values>& flags)
 int run_evaluate(const std::map<std::string, Values>& flags)
 {
     EvaluateOptions o;
+    const auto paths = [](std::vector<std::filesystem::path>& list) -> Setter {
+        return [&list](const std::string&, const Values& values) {
+            list.assign(values.begin(), values.end());
+        };
+    };
     set_all(flags, {{"--model", word(o.model)},
-                    {"--motion", word(o.motion)},
-                    {"--out", word(o.out)},
+                    {"--motion", paths(o.motions)},
+                    {"--out", paths(o.outs)},
                     {"--device", word(o.device)},
                     {"--positions", on(o.positions)}});
     need(!o.model.empty(), "--model");
-    need(!o.motion.empty(), "--motion");
-    need(!o.out.empty(), "--out");
+    need(!o.motions.empty(), "--motion");
+    if (o.outs.size() != o.motions.size()) {
+        throw BadInput("--out: found " + std::to_string(o.outs.size()) + " files, but " +
+                       std::to_string(o.motions.size()) + " are needed, one for each --motion");
+    }
     evaluate(o);
     return 0;
 }

@@ -235,9 +235,10 @@ bool train(const TrainOptions& given)
     const torch::Device device = device_named(options.device);
     options.device = device.str();
     const RecordableQueue queue(device);
+    const bool goes_on = fs::exists(options.out / "checkpoint.tensors");
+    if (!goes_on && fs::exists(options.out / "model.tensors")) return true;
     const MotionTensors motion = read_motion_tensors(options.motion, device);
     fs::create_directories(options.out);
-    const bool goes_on = fs::exists(options.out / "checkpoint.tensors");
     std::string trials;
     if (goes_on) options.noise = {noise_of(options.out / "checkpoint.tensors")};
     if (options.noise.size() > 1) trials = choose_noise(options, motion);
