@@ -18,7 +18,7 @@ struct TrainOptions {
     std::int64_t trial_steps = 3000;
     double trial_minutes = 0;  // of each trial; 0: no limit
     int batch = 0;             // graphs or clips; 0: 8 graphs, 32 clips
-    double rate = 0;           // of Adam; 0: 5e-4 for mgn, 1e-4 for ode
+    double rate = 0;           // of Adam; 0: 5e-4 for mgn, 3e-4 for ode
     int every = 1;             // mgn: frames of the motion in one of its steps
     int clip_steps = 500;      // ode
     int hidden = 0, layers = 0;  // 0: as published: 128 and 15 blocks, 512 and 6 layers

@@ -82,7 +82,7 @@ void evaluate_on(const EvaluateOptions& options, const std::filesystem::path& pa
         {"fingerprint", NumberType::i64, {std::int64_t(motion.fingerprints.size())}}};
     if (options.positions) arrays.push_back({"position", NumberType::f32, moved.sizes().vec()});
     TensorWriter file(out, {{"kind", stored.record.options.kind},
-                       {"steps", std::to_string(stored.record.steps)},
+                       {"weights_id", stored.weights_id},
                        {"device", device.str()}},
                       arrays);
     file.write_bytes("error", NumberType::f64, 0, error.data_ptr(), error.numel());

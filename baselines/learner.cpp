@@ -104,6 +104,8 @@ void Learner::advance()
     descend();
 }
 
+void Learner::wait() const { loss_sum_.item<float>(); }
+
 double Learner::mean_loss()
 {
     const double loss = loss_sum_.item<double>() / double(std::max<std::int64_t>(since_, 1));

@@ -14,6 +14,7 @@ class Learner {
     ~Learner();
 
     void advance();
+    void wait() const;  // until the device has done all steps
     // The mean loss since the last call. Waits for the device.
     double mean_loss();
     std::int64_t steps() const { return steps_; }

@@ -78,7 +78,7 @@ TrainOptions with_defaults(TrainOptions options)
     };
     set(options.steps, std::int64_t(mgn ? 500000 : 20000));
     set(options.batch, mgn ? 8 : 32);
-    set(options.rate, mgn ? 5e-4 : 1e-4);
+    set(options.rate, mgn ? 5e-4 : 3e-4);
     set(options.hidden, mgn ? 128 : 512);
     set(options.layers, mgn ? 15 : 6);
     set(options.validate_every, std::int64_t(mgn ? 1000 : 32));

@@ -123,7 +123,10 @@ void write_model(const fs::path& path, const TrainingRecord& record, Model& mode
     arrays.push_back({"seed", NumberType::i64, {1}});
     arrays.push_back(
         {"fingerprint", NumberType::i64, {std::int64_t(record.fingerprints.size())}});
-    TensorWriter file(path, texts_of(record), arrays);
+    Texts texts = texts_of(record);
+    texts["weights_id"] = std::to_string(frame_fingerprint(
+        numbers[0].tensor.data_ptr<float>(), std::size_t(numbers[0].tensor.numel())));
+    TensorWriter file(path, texts, arrays);
     for (const Numbers& n : numbers) {
         file.write_bytes(n.name, NumberType::f32, 0, n.tensor.data_ptr(), n.tensor.numel());
     }
@@ -137,7 +140,7 @@ void write_model(const fs::path& path, const TrainingRecord& record, Model& mode
 StoredModel read_model(const fs::path& path, const MotionTensors& motion)
 {
     const TensorReader file(path);
-    StoredModel stored{record_from(file), nullptr, {}};
+    StoredModel stored{record_from(file), file.text("weights_id"), nullptr, {}};
     stored.model = make_model(stored.record.options, motion);
     read_scalings(file, *stored.model, motion.device());
     const Tensor like = torch::empty({stored.model->layout().count()},

@@ -25,6 +25,7 @@ struct TrainingRecord {
 
 struct StoredModel {
     TrainingRecord record;
+    std::string weights_id;  // a fingerprint
     std::unique_ptr<Model> model;
     torch::Tensor weights;
 };

@@ -57,7 +57,7 @@ class Run {
 
     void go_to(std::int64_t last)
     {
-        constexpr int kLook = 50;  // steps between looks at the clock, each of which waits
+        const int between = motion_.device().is_cuda() ? 10 : 1;  // looks, which wait for the GPU
         while (learner_.steps() < last && !finished_) {
             learner_.advance();
             const std::int64_t steps = learner_.steps();
@@ -65,7 +65,7 @@ class Run {
             const bool kept = options_.kind == "ode" && steps == kPublishedOdeSteps;
             if (kept) keep_published();
             if (due) validate();
-            if (due || steps % kLook == 0) look();
+            if (due || steps % between == 0) look();
             if (over_) break;
         }
         if (learner_.steps() % options_.validate_every != 0) validate();
@@ -100,6 +100,7 @@ class Run {
 
     void look()
     {
+        learner_.wait();
         const double seconds = seconds_since(start_);
         over_ = stop_requested || (options_.minutes > 0 && seconds > 60 * options_.minutes);
         record_.seconds = seconds_before_ + seconds;

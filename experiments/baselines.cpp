@@ -201,7 +201,7 @@ bool is_of(const fs::path& result, const fs::path& model, const fs::path& motion
     const TensorReader file(result);
     return file.read<std::int64_t>("fingerprint") ==
                TensorReader(motion).read<std::int64_t>("fingerprint") &&
-           file.text("steps") == TensorReader(model).text("steps");
+           file.text("weights_id") == TensorReader(model).text("weights_id");
 }
 
 class BaselineRows {
