@@ -339,6 +339,15 @@ nlohmann::json baseline_rows(const ReproduceArguments& arguments, const fs::path
     return rows;
 }
 
+RowKeys baseline_keys()
+{
+    RowKeys keys;
+    for (const Baseline& baseline : baselines_of({}, {})) {
+        for (const Baseline::Kept& kept : baseline.models) keys.push_back(kept.key);
+    }
+    return keys;
+}
+
 std::string baseline_tables(const nlohmann::json& rows)
 {
     const auto number = [](const nlohmann::json& row, const char* key, const char* pattern,

@@ -14,6 +14,8 @@ nlohmann::json baseline_rows(const ReproduceArguments& arguments,
                              const std::filesystem::path& folder, const UnseenMotion& unseen,
                              const Cloth& source);
 
+RowKeys baseline_keys();
+
 // What was trained for how long, how fast it runs, and how errors grow, for these and for springs.
 std::string baseline_tables(const nlohmann::json& rows);
 

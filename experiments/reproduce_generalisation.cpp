@@ -210,7 +210,36 @@ nlohmann::json result_of(const Prepared& prepared, const nlohmann::json& rows)
             {"rows", rows}};
 }
 
+RowKeys keys_after_training()
+{
+    return {"still", "published-springs", "published-mesh-graph-nets", "published-neural-ode"};
+}
+
+void append(RowKeys& keys, const RowKeys& more)
+{
+    keys.insert(keys.end(), more.begin(), more.end());
+}
+
 }  // namespace
+
+RowKeys generalisation_rows(const ReproduceArguments& arguments)
+{
+    RowKeys keys{"homogeneous-published", "homogeneous"};
+    for (const Training& training : trainings_of(generalisation_scale_named(arguments.scale))) {
+        keys.push_back(training.name);
+    }
+    if (arguments.baselines) append(keys, baseline_keys());
+    append(keys, {"source-remeshed", "source-stiffer"});
+    append(keys, keys_after_training());
+    return keys;
+}
+
+RowKeys baseline_row_keys(const ReproduceArguments&)
+{
+    RowKeys keys = baseline_keys();
+    append(keys, keys_after_training());
+    return keys;
+}
 
 int reproduce_generalisation(const ReproduceArguments& arguments)
 {

@@ -1,7 +1,6 @@
 #include "surrogates.h"
 
 #include "presets.h"
-#include "reproduce.h"
 
 namespace springtime::app {
 
@@ -33,6 +32,12 @@ FemScale fem_scale_named(const std::string& name)
     }
     if (name == "quick") return {16, 31, 46, 41, {32, 32}, 32, 8, 2, 30};
     return {16, 31, 61, 41, {32, 32}, 128, 8, 4, 60};
+}
+
+fs::path training_folder(const ReproduceArguments& arguments)
+{
+    const fs::path folder = arguments.shared.empty() ? fs::path(arguments.out) : arguments.shared;
+    return folder / arguments.scale / "training";
 }
 
 Surrogates learn_surrogates(const fs::path& folder, const Cloth& source, const FemScale& scale,

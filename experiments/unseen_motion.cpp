@@ -65,7 +65,7 @@ void add_speed(nlohmann::json& row, const Cloth& cloth, const Motion& motion)
 GeneralisationScale generalisation_scale_named(const std::string& name)
 {
     if (name == "smoke") {
-        GeneralisationScale scale{5, 7, 6, 4, 3, 1, 1.5, 6, 2, 1, 2};
+        GeneralisationScale scale{7, 9, 8, 5, 4, 1, 1.5, 6, 2, 1, 2};
         scale.learning = short_learning({{2, 0.2}}, 2, 2);
         scale.more_work = {{4, 0.4}};
         scale.graph_steps = scale.ode_steps = 4;
