@@ -66,8 +66,8 @@ GeneralisationScale generalisation_scale_named(const std::string& name)
 {
     if (name == "smoke") {
         GeneralisationScale scale{7, 9, 8, 5, 4, 1, 1.5, 6, 2, 1, 2};
-        scale.learning = short_learning({{2, 0.2}}, 2, 2);
-        scale.more_work = {{4, 0.4}};
+        scale.learning = short_learning({{4, 0.4}}, 16, 4);
+        scale.more_work = {{8, 0.4}};
         scale.graph_steps = scale.ode_steps = 4;
         scale.trial_steps = 2;
         scale.hidden = 8;

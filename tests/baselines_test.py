@@ -1,0 +1,67 @@
+"""`reproduce generalisation --baselines`: rows, refusals, and what an interruption leaves."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = sys.argv[1]
+KEYS = ["mesh-graph-nets", "neural-ode-published", "neural-ode"]
+
+
+class Baselines(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.scratch.name)
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def reproduce(self, *arguments):
+        return subprocess.run(
+            [PROGRAM, "reproduce", *arguments, "--scale", "smoke", "--quiet", "--no-report"],
+            cwd=self.folder, capture_output=True, text=True, check=True)
+
+    def rows(self, out):
+        result = json.loads((self.folder / out / "result.json").read_text())
+        return {row["key"]: row for row in result["rows"]}
+
+    def test_untrained_baselines_are_not_called_trained(self):
+        self.reproduce("baselines", "--out", "b")
+        rows = self.rows("b")
+        for key in KEYS:
+            self.assertIs(rows[key]["trained"], False)
+        self.assertIn("stopped after 4 steps, too few", rows["mesh-graph-nets"]["verdict"])
+        self.assertIn("too few", rows["neural-ode"]["verdict"])
+        self.assertIn("before it was reached", rows["neural-ode-published"]["verdict"])
+        text = (self.folder / "b/result.md").read_text()
+        self.assertIn("| MeshGraphNets | stopped after 4 steps", text)
+        # What a row must say of a baseline that was run.
+        for key in ("unseen", "anchors_1", "anchors_3", "anchors_4", "longer"):
+            self.assertGreater(rows["mesh-graph-nets"][key]["mean"], 0)
+        for key in ("parameters", "steps", "seconds", "seconds_per_simulated_second",
+                    "seconds_per_step_and_particle", "after"):
+            self.assertGreater(rows["mesh-graph-nets"][key], 0)
+        self.assertEqual(rows["mesh-graph-nets"]["unseen"]["over_time"][0], 0)
+
+        # A second run takes everything as it is: files of models and errors do not change.
+        made = {path: path.stat().st_mtime_ns for path in self.folder.glob("b/smoke/*/model*.tensors")}
+        self.assertEqual(len(made), 2 * (1 + 5))
+        errors = {key: rows[key]["unseen"] for key in KEYS}
+        self.reproduce("baselines", "--out", "b")
+        after = {path: path.stat().st_mtime_ns for path in made if "-" in path.name}
+        self.assertEqual(after, {path: time for path, time in made.items() if "-" in path.name})
+        self.assertEqual({key: self.rows("b")[key]["unseen"] for key in KEYS}, errors)
+
+    def test_rows_stand_beside_those_of_springs(self):
+        plan = json.loads(self.reproduce("generalisation", "--baselines", "--plan").stdout)
+        self.reproduce("generalisation", "--baselines", "--out", "g")
+        self.assertEqual(list(self.rows("g")), plan["generalisation"])
+        for key in KEYS:
+            self.assertIn(key, plan["generalisation"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
