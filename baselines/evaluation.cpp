@@ -23,8 +23,8 @@ void check_unseen(const TrainingRecord& record, const MotionTensors& motion,
     for (std::size_t i = 0; i < motion.fingerprints.size(); ++i) {
         if (seen.count(motion.fingerprints[i]) == 0) continue;
         const auto frames = std::size_t(motion.frame_count());
-        throw BadInput(path.string() + ": frame " + std::to_string(i % frames) +
-                       " of rollout " + std::to_string(i / frames) +
+        throw BadInput(path.string() + ": frame " + std::to_string(i % frames) + " of rollout " +
+                       std::to_string(i / frames) +
                        " was in the training, although the seed is another" + remedy);
     }
 }
@@ -45,7 +45,8 @@ MotionTensors first_frames(const MotionTensors& motion, std::int64_t rollouts, s
 Timing timing_of(const StoredModel& stored, const MotionTensors& motion)
 {
     constexpr std::int64_t kFrames = 50;
-    const std::int64_t frames = std::min(motion.frame_count(), kFrames * stored.model->frame_step() + 1);
+    const std::int64_t frames =
+        std::min(motion.frame_count(), kFrames * stored.model->frame_step() + 1);
     const auto seconds = [&](std::int64_t rollouts, std::int64_t count) {
         const MotionTensors part = first_frames(motion, rollouts, count);
         const auto start = std::chrono::steady_clock::now();
@@ -56,8 +57,8 @@ Timing timing_of(const StoredModel& stored, const MotionTensors& motion)
     const std::int64_t all = motion.rollout_count();
     const double one = seconds(1, frames), many = seconds(all, frames);
     const double simulated = double(frames - 1) * motion.frame_interval();
-    const double steps = double((frames - 1) / stored.model->frame_step()) *
-                         stored.model->steps_per_frame(motion);
+    const double steps =
+        double((frames - 1) / stored.model->frame_step()) * stored.model->steps_per_frame(motion);
     return {one / simulated, many / (steps * double(all * motion.particle_count()))};
 }
 
@@ -81,7 +82,8 @@ void evaluate_on(const EvaluateOptions& options, const std::filesystem::path& pa
         {"parameters", NumberType::i64, {1}},
         {"fingerprint", NumberType::i64, {std::int64_t(motion.fingerprints.size())}}};
     if (options.positions) arrays.push_back({"position", NumberType::f32, moved.sizes().vec()});
-    TensorWriter file(out, {{"kind", stored.record.options.kind},
+    TensorWriter file(out,
+                      {{"kind", stored.record.options.kind},
                        {"weights_id", stored.weights_id},
                        {"device", device.str()}},
                       arrays);

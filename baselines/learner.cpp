@@ -60,8 +60,8 @@ void Learner::set_steps(std::int64_t steps)
     step_.fill_(double(steps));
 }
 
-// Adam (0.9, 0.999) with a short warm-up, then a rate that falls to a tenth over half of the planned
-// steps, and towards a hundredth. The norm of the gradient is limited to 1.
+// Adam (0.9, 0.999) with a short warm-up, then a rate that falls to a tenth over half of the
+// planned steps, and towards a hundredth. The norm of the gradient is limited to 1.
 void Learner::descend()
 {
     constexpr double kFirst = 0.9, kSecond = 0.999, kLimit = 1;
@@ -79,7 +79,8 @@ void Learner::descend()
     const Tensor second = 1 - torch::exp(step_ * std::log(kSecond));
     const Tensor factor = (rate / first).to(torch::kFloat32);
     weights.sub_(factor * mean / ((square / second.to(torch::kFloat32)).sqrt() + 1e-8));
-    const Tensor keep = torch::minimum((1 + step_) / (10 + step_), torch::full_like(step_, averaging_));
+    const Tensor keep =
+        torch::minimum((1 + step_) / (10 + step_), torch::full_like(step_, averaging_));
     average.sub_((1 - keep).to(torch::kFloat32) * (average - weights));
 }
 
@@ -104,7 +105,10 @@ void Learner::advance()
     descend();
 }
 
-void Learner::wait() const { loss_sum_.item<float>(); }
+void Learner::wait() const
+{
+    loss_sum_.item<float>();
+}
 
 double Learner::mean_loss()
 {

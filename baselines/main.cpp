@@ -13,7 +13,8 @@ namespace springtime::baselines {
 
 namespace {
 
-constexpr const char* kUsage = R"(springtime-baseline: the neural baselines of `springtime reproduce`
+constexpr const char* kUsage =
+    R"(springtime-baseline: the neural baselines of `springtime reproduce`
 
   springtime-baseline train --kind mgn|ode --motion FILE --out FOLDER
       --steps N           in all, earlier runs included (500000 for mgn, 20000 for ode)

@@ -27,8 +27,7 @@ struct GatherSenders : torch::autograd::Function<GatherSenders> {
         const Tensor reverse = context->get_saved_variables()[0];
         const std::int64_t neighbours = context->saved_data["neighbours"].toInt();
         const Tensor back = adjoint[0].contiguous().index_select(1, reverse);
-        const Tensor sum =
-            back.view({back.size(0), -1, neighbours, back.size(2)}).sum(2);
+        const Tensor sum = back.view({back.size(0), -1, neighbours, back.size(2)}).sum(2);
         return {sum, Tensor(), Tensor(), Tensor()};
     }
 };
@@ -155,8 +154,7 @@ MeshGraphNet::Sample MeshGraphNet::sample(const MotionTensors& motion, int batch
         return field.reshape({-1, field.size(2), 3}).index_select(0, rollout * frames + at);
     };
     const Tensor now = pick(motion.position, frame);
-    const Tensor estimate =
-        now - motion.frame_interval() * every_ * pick(motion.velocity, frame);
+    const Tensor estimate = now - motion.frame_interval() * every_ * pick(motion.velocity, frame);
     const Tensor before =
         torch::where((frame >= every_).view({-1, 1, 1}),
                      pick(motion.position, (frame - every_).clamp_min(0)), estimate);
@@ -170,9 +168,8 @@ MeshGraphNet::Sample MeshGraphNet::sample(const MotionTensors& motion, int batch
 Tensor MeshGraphNet::edge_features(const Tensor& position) const
 {
     const Tensor across = graph_.gather(position) - position.unsqueeze(2);
-    return torch::cat({across, across.norm(2, -1, true),
-                       rest_edges_.expand({position.size(0), -1, -1, -1})},
-                      -1);
+    return torch::cat(
+        {across, across.norm(2, -1, true), rest_edges_.expand({position.size(0), -1, -1, -1})}, -1);
 }
 
 Tensor MeshGraphNet::predict(const Tensor& weights, const Tensor& position, const Tensor& before,
@@ -182,8 +179,7 @@ Tensor MeshGraphNet::predict(const Tensor& weights, const Tensor& position, cons
     const std::vector<Tensor> fast = half_ ? layout_.parts(weights.to(torch::kBFloat16)) : parts;
     const auto work = [&](const Tensor& x) { return half_ ? x.to(torch::kBFloat16) : x; };
     const Tensor type = torch::cat({held.logical_not(), held}, -1).to(torch::kFloat32);
-    Tensor nodes =
-        encoders_[0](parts, torch::cat({node_.scaled(position - before), type}, -1));
+    Tensor nodes = encoders_[0](parts, torch::cat({node_.scaled(position - before), type}, -1));
     Tensor edges = encoders_[1](parts, edge_.scaled(edge_features(position)));
     const std::int64_t width = nodes.size(-1);
     for (std::size_t block = 0; block < edge_blocks_.size(); ++block) {
@@ -191,10 +187,9 @@ Tensor MeshGraphNet::predict(const Tensor& weights, const Tensor& position, cons
         // W [edge, sender, receiver] is a sum of three parts, two of which belong to particles:
         // they are multiplied before they are spread over edges.
         const Tensor ends = work(nodes);
-        const Tensor sum =
-            edge_mlp.first_layer(fast, work(edges), 0) +
-            graph_.gather(edge_mlp.first_layer(fast, ends, width)) +
-            edge_mlp.first_layer(fast, ends, 2 * width).unsqueeze(2);
+        const Tensor sum = edge_mlp.first_layer(fast, work(edges), 0) +
+                           graph_.gather(edge_mlp.first_layer(fast, ends, width)) +
+                           edge_mlp.first_layer(fast, ends, 2 * width).unsqueeze(2);
         const Tensor message = edge_mlp.rest(fast, sum);
         const Tensor received = (message * graph_.present).sum(2);
         const Tensor update =

@@ -35,9 +35,8 @@ torch::Tensor Layout::start(std::uint64_t seed) const
     torch::manual_seed(seed);
     std::vector<torch::Tensor> starts;
     for (const Part& part : parts_) {
-        const torch::Tensor values = part.bound > 0
-                                         ? (2 * torch::rand(part.shape) - 1) * part.bound
-                                         : torch::full(part.shape, part.constant);
+        const torch::Tensor values = part.bound > 0 ? (2 * torch::rand(part.shape) - 1) * part.bound
+                                                    : torch::full(part.shape, part.constant);
         starts.push_back(values.flatten());
     }
     return torch::cat(starts);

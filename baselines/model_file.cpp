@@ -79,8 +79,8 @@ Tensor read_into(const TensorReader& file, const std::string& name, const Tensor
     const std::vector<float> values = file.read<float>(name);
     if (std::int64_t(values.size()) != like.numel()) {
         throw BadInput(file.path().string() + ": '" + name + "' has " +
-                       std::to_string(values.size()) + " numbers, but this cloth and network need " +
-                       std::to_string(like.numel()) +
+                       std::to_string(values.size()) +
+                       " numbers, but this cloth and network need " + std::to_string(like.numel()) +
                        "; the model must be run on the mesh that it was trained on");
     }
     return torch::tensor(values).view(like.sizes()).to(like.device());
@@ -121,11 +121,10 @@ void write_model(const fs::path& path, const TrainingRecord& record, Model& mode
     arrays.push_back({"validation", NumberType::f64, {points}});
     arrays.push_back({"validation_steps", NumberType::f64, {points}});
     arrays.push_back({"seed", NumberType::i64, {1}});
-    arrays.push_back(
-        {"fingerprint", NumberType::i64, {std::int64_t(record.fingerprints.size())}});
+    arrays.push_back({"fingerprint", NumberType::i64, {std::int64_t(record.fingerprints.size())}});
     Texts texts = texts_of(record);
-    texts["weights_id"] = std::to_string(frame_fingerprint(
-        numbers[0].tensor.data_ptr<float>(), std::size_t(numbers[0].tensor.numel())));
+    texts["weights_id"] = std::to_string(frame_fingerprint(numbers[0].tensor.data_ptr<float>(),
+                                                           std::size_t(numbers[0].tensor.numel())));
     TensorWriter file(path, texts, arrays);
     for (const Numbers& n : numbers) {
         file.write_bytes(n.name, NumberType::f32, 0, n.tensor.data_ptr(), n.tensor.numel());

@@ -13,13 +13,13 @@ namespace springtime::baselines {
 // What a training knows of itself, beside its weights.
 struct TrainingRecord {
     TrainOptions options;
-    std::string trials;       // noise scales and their errors, "0.003: 0.71 m; 0.01: 0.65 m"
-    double seconds = 0;       // of training alone, earlier runs included
-    std::int64_t steps = 0;   // of the weights that are kept
-    TrainingCurve curve;      // of all steps so far
+    std::string trials;      // noise scales and their errors, "0.003: 0.71 m; 0.01: 0.65 m"
+    double seconds = 0;      // of training alone, earlier runs included
+    std::int64_t steps = 0;  // of the weights that are kept
+    TrainingCurve curve;     // of all steps so far
     std::vector<double> curve_steps;
-    double best = 0;          // [m]
-    std::int64_t seed = 0;    // of the motion
+    double best = 0;                         // [m]
+    std::int64_t seed = 0;                   // of the motion
     std::vector<std::int64_t> fingerprints;  // of its frames
 };
 

@@ -52,7 +52,8 @@ void check_shapes(const MotionTensors& motion, const std::filesystem::path& path
 
 torch::Device device_named(const std::string& name)
 {
-    // Products of float32 with the ten binary digits of TF32 where the GPU has them, summed in float32.
+    // Products of float32 with the ten binary digits of TF32 where the GPU has them, summed in
+    // float32.
     at::globalContext().setFloat32MatmulPrecision(std::string("high"));
     const bool has_cuda = torch::cuda::is_available();
     if (name == "cpu" || (name == "auto" && !has_cuda)) return torch::kCPU;

@@ -70,8 +70,7 @@ Tensor NeuralOde::loss(const Tensor& weights, const MotionTensors& motion) const
     const auto pick = [&](const Tensor& field, std::int64_t frame) {
         return field.reshape({-1, field.size(2), 3}).index_select(0, first + frame);
     };
-    const Tensor free =
-        motion.held.index_select(0, rollout).logical_not().to(torch::kFloat32);
+    const Tensor free = motion.held.index_select(0, rollout).logical_not().to(torch::kFloat32);
     const Tensor weight = motion.mass * free;
 
     Tensor x = pick(motion.position, 0), v = pick(motion.velocity, 0);

@@ -79,8 +79,9 @@ TensorWriter::TensorWriter(fs::path path, const Texts& texts, std::vector<ArrayI
 void TensorWriter::check(bool good) const
 {
     if (!good) {
-        throw std::runtime_error(part_.string() + ": cannot be written; is there space, and may "
-                                                  "you write there?");
+        throw std::runtime_error(part_.string() +
+                                 ": cannot be written; is there space, and may "
+                                 "you write there?");
     }
 }
 

@@ -32,7 +32,7 @@ struct ArrayInfo {
     NumberType type = NumberType::f32;
     std::vector<std::int64_t> shape;
 
-    std::int64_t count() const;  // of numbers
+    std::int64_t count() const;                                                   // of numbers
     std::int64_t number_size() const { return type == NumberType::f32 ? 4 : 8; }  // [bytes]
 };
 

@@ -228,7 +228,10 @@ double noise_of(const fs::path& checkpoint)
 
 }  // namespace
 
-void stop_soon() { stop_requested = true; }
+void stop_soon()
+{
+    stop_requested = true;
+}
 
 bool train(const TrainOptions& given)
 {

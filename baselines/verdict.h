@@ -18,8 +18,8 @@ struct Verdict {
     std::string text;  // "stopped after 300 steps, error still falling"
 };
 
-// A baseline is trained when its error no longer falls, or at the published number of steps. Nothing
-// else may be called so.
+// A baseline is trained when its error no longer falls, or at the published number of steps.
+// Nothing else may be called so.
 Verdict verdict_of(const TrainingCurve& curve);
 
 inline constexpr std::int64_t kMostMeshGraphNetSteps = 500000;

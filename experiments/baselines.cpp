@@ -335,7 +335,8 @@ nlohmann::json baseline_rows(const ReproduceArguments& arguments, const fs::path
 {
     const BaselineRows maker(arguments, folder, unseen, source);
     nlohmann::json rows = nlohmann::json::array();
-    for (const Baseline& baseline : baselines_of(arguments, unseen.scale)) maker.add(baseline, rows);
+    for (const Baseline& baseline : baselines_of(arguments, unseen.scale))
+        maker.add(baseline, rows);
     return rows;
 }
 
@@ -362,15 +363,15 @@ std::string baseline_tables(const nlohmann::json& rows)
         "|---|---|---|---|---|---|---|---|\n";
     for (const nlohmann::json& row : rows) {
         if (!row.contains("baseline") && row["key"] != "default") continue;
-        text += fmt::format(
-            "| {} | {} | {} | {} | {} | {} | {} | {} |\n", row["name"].get<std::string>(),
-            row.value("verdict", "`train`"), number(row, "steps", "{:.0f}"),
-            number(row, "seconds", "{:.0f}"), number(row, "parameters", "{:.0f}"),
-            number(row, "seconds_per_simulated_second", "{:.3g}"),
-            number(row, "seconds_per_step_and_particle", "{:.3g}", 1e6),
-            row.contains("noise_trials") && row["noise_trials"].is_string()
-                ? row["noise_trials"].get<std::string>()
-                : std::string("-"));
+        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+                            row["name"].get<std::string>(), row.value("verdict", "`train`"),
+                            number(row, "steps", "{:.0f}"), number(row, "seconds", "{:.0f}"),
+                            number(row, "parameters", "{:.0f}"),
+                            number(row, "seconds_per_simulated_second", "{:.3g}"),
+                            number(row, "seconds_per_step_and_particle", "{:.3g}", 1e6),
+                            row.contains("noise_trials") && row["noise_trials"].is_string()
+                                ? row["noise_trials"].get<std::string>()
+                                : std::string("-"));
     }
     return text;
 }

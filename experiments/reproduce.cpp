@@ -202,7 +202,8 @@ Verb add_reproduce(CLI::App& root)
     flags.add("--out", arguments->out, "Folder to write to").type("FOLDER");
     flags
         .add("--scale", arguments->scale,
-             "full, as published; quick, in ten minutes of two cores; smoke to see that all parts work")
+             "full, as published; quick, in ten minutes of two cores; smoke to see that all parts "
+             "work")
         .one_of({"full", "quick", "smoke"});
     flags
         .add("--obstacle", arguments->obstacles,

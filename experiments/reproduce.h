@@ -19,8 +19,8 @@ struct ReproduceArguments {
     std::vector<std::string> obstacles;
     bool baselines = false;
     std::string baseline_device = "auto";
-    std::vector<double> baseline_minutes;      // of MeshGraphNets and of the neural ODE
-    std::optional<int> training_rollouts;      // of generalisation; absent: as the scale says
+    std::vector<double> baseline_minutes;  // of MeshGraphNets and of the neural ODE
+    std::optional<int> training_rollouts;  // of generalisation; absent: as the scale says
     bool overwrite = false;
     bool no_report = false;
     bool plan = false;               // show the rows instead of making them

@@ -58,7 +58,8 @@ int reproduce_all(const ReproduceArguments& arguments)
         text += fmt::format("## {}\n\n{}\n", results[experiment.name]["title"].get<std::string>(),
                             text_in(part.out));
     }
-    write_result(arguments, "Every experiment of the publication", {{"experiments", results}}, text);
+    write_result(arguments, "Every experiment of the publication", {{"experiments", results}},
+                 text);
     return kDone;
 }
 

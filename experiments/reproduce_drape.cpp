@@ -107,7 +107,10 @@ std::vector<std::string> obstacles_of(const ReproduceArguments& arguments)
 
 }  // namespace
 
-RowKeys drape_rows(const ReproduceArguments& arguments) { return obstacles_of(arguments); }
+RowKeys drape_rows(const ReproduceArguments& arguments)
+{
+    return obstacles_of(arguments);
+}
 
 int reproduce_drape(const ReproduceArguments& arguments)
 {
@@ -122,9 +125,8 @@ int reproduce_drape(const ReproduceArguments& arguments)
     }
 
     const NamedCloth source = reference_mesh(scale.middle, kReferenceBending);
-    const Surrogates surrogates =
-        learn_surrogates(training_folder(arguments), source.cloth, scale, std::nullopt,
-                         arguments.common);
+    const Surrogates surrogates = learn_surrogates(training_folder(arguments), source.cloth, scale,
+                                                   std::nullopt, arguments.common);
     const Drapers drapers{source,
                           {reference_mesh(scale.remeshed, kReferenceBending),
                            {"learned", surrogates.learned},

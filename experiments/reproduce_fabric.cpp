@@ -79,7 +79,8 @@ json motion_row(const std::string& key, const std::string& text, const Cloth& cl
 {
     const MotionError error = surrogate_error(cloth, test, device_named(common.device),
                                               common.threads, show_progress(common.quiet));
-    return {{"key", key}, {"text", text}, {"motion_rmse", {{"mean", error.mean}, {"std", error.std}}}};
+    return {
+        {"key", key}, {"text", text}, {"motion_rmse", {{"mean", error.mean}, {"std", error.std}}}};
 }
 
 double relative_rmse(const std::vector<double>& ours, const std::vector<double>& theirs)
@@ -114,11 +115,11 @@ class FabricTrial {
     {
         json rows = json::array();
         const Motion test = motion({"unseen", ""}, scale_.test, common_.seed + 1000003);
-        rows.push_back(motion_row(kHardlyChanged, "source, parameters changed by 1e-7", hardly_changed(truth_),
-                                  test, common_));
+        rows.push_back(motion_row(kHardlyChanged, "source, parameters changed by 1e-7",
+                                  hardly_changed(truth_), test, common_));
         for (const FabricData& data : fabric_data()) rows.push_back(row(data, test));
-        rows.push_back(motion_row(kCoarseSource, "source with the coarse mesh, on the finer source", truth_,
-                                  unseen_finer(), common_));
+        rows.push_back(motion_row(kCoarseSource, "source with the coarse mesh, on the finer source",
+                                  truth_, unseen_finer(), common_));
         return rows;
     }
 
@@ -144,8 +145,8 @@ class FabricTrial {
         note(common_, "triangles, " + data.text);
         motion(data, scale_.few, common_.seed);
         const RunFolder run = open_run(folder_ / data.name, "triangles", common_);
-        const Learned learned = learn_in(run, folder_ / (data.name + ".h5"),
-                                         fabric_options(scale_), common_);
+        const Learned learned =
+            learn_in(run, folder_ / (data.name + ".h5"), fabric_options(scale_), common_);
         const Motion unseen = data.finer ? unseen_finer() : test;
         json row = motion_row(data.name, fmt::format("{} rollouts, {}", scale_.few, data.text),
                               learned.cloth, unseen, common_);

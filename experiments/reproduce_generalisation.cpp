@@ -64,10 +64,10 @@ std::vector<Training> trainings_of(const GeneralisationScale& scale)
         {"k-b-c-bends", "per spring, k, b, c, kappa, eta",
          law({.knots = {}, .isotropic = true, .bends = true})},
         {"long", "per spring, lean law, longer clips and ten times the work", longer(scale)}};
-    for (const auto& [key, side] : {std::pair{"finer", scale.finer}, {"coarser", scale.coarser},
+    for (const auto& [key, side] : {std::pair{"finer", scale.finer},
+                                    {"coarser", scale.coarser},
                                     {"coarsest", scale.coarsest}}) {
-        trainings.push_back(
-            {key, "per spring, lean law" + square(side), on_grid(usual, side)});
+        trainings.push_back({key, "per spring, lean law" + square(side), on_grid(usual, side)});
         trainings.push_back({fmt::format("published-{}", key),
                              "per spring, published law" + square(side),
                              on_grid(law(published), side)});
@@ -130,10 +130,12 @@ void add_published_rows(nlohmann::json& rows)
         const char *key, *name;
         double mean, std;
     };
-    for (const Published& p : {Published{"published-springs", "published: springs", 0.64, 0.42},
+    for (const Published& p :
+         {Published{"published-springs", "published: springs", 0.64, 0.42},
           {"published-mesh-graph-nets", "published: MeshGraphNets, 48 h of training", 0.68, 0.45},
           {"published-neural-ode", "published: neural ODE", 6.34, 6.30}}) {
-        rows.push_back({{"key", p.key}, {"name", p.name}, {"unseen", {{"mean", p.mean}, {"std", p.std}}}});
+        rows.push_back(
+            {{"key", p.key}, {"name", p.name}, {"unseen", {{"mean", p.mean}, {"std", p.std}}}});
     }
 }
 
@@ -164,18 +166,19 @@ std::string text_of(const nlohmann::json& rows, const GeneralisationScale& scale
     const auto mean = [](const nlohmann::json& row, const char* key) {
         return row.contains(key) ? number_in(row[key], "mean", "{:.3f}") : std::string("-");
     };
-    std::string text = introduction(scale) + fmt::format(
-        "| cloth | two anchors | one | three | four | {} to {} s | correlation of the map | "
-        "training [s] |\n"
-        "|---|---|---|---|---|---|---|---|\n", scale.seconds, scale.longer);
+    std::string text =
+        introduction(scale) +
+        fmt::format(
+            "| cloth | two anchors | one | three | four | {} to {} s | correlation of the map | "
+            "training [s] |\n"
+            "|---|---|---|---|---|---|---|---|\n",
+            scale.seconds, scale.longer);
     for (const nlohmann::json& row : rows) {
-        text += fmt::format("| {} | {} ± {} | {} | {} | {} | {} | {} | {} |\n",
-                            row["name"].get<std::string>(), mean(row, "unseen"),
-                            number_in(row["unseen"], "std", "{:.3f}"), mean(row, "anchors_1"),
-                            mean(row, "anchors_3"), mean(row, "anchors_4"),
-                            number_in(row, "after", "{:.3f}"),
-                            number_in(row, "map_correlation", "{:.2f}"),
-                            number_in(row, "seconds", "{:.0f}"));
+        text += fmt::format(
+            "| {} | {} ± {} | {} | {} | {} | {} | {} | {} |\n", row["name"].get<std::string>(),
+            mean(row, "unseen"), number_in(row["unseen"], "std", "{:.3f}"), mean(row, "anchors_1"),
+            mean(row, "anchors_3"), mean(row, "anchors_4"), number_in(row, "after", "{:.3f}"),
+            number_in(row, "map_correlation", "{:.2f}"), number_in(row, "seconds", "{:.0f}"));
     }
     return text + baseline_tables(rows);
 }

@@ -41,18 +41,20 @@ std::string text_of(const nlohmann::json& rows, int rollouts)
     for (const nlohmann::json& row : rows) {
         const auto values = row["stiffness"].get<std::vector<double>>();
         const auto [low, high] = std::minmax_element(values.begin(), values.end());
-        text += fmt::format("| {} | {:.3g} | {:.3g} | {} |\n", row["name"].get<std::string>(), *low,
-                            *high,
-                            row["correlation"].is_null()
-                                ? std::string("-")
-                                : fmt::format("{:.3f}", row["correlation"].get<double>()));
+        text += fmt::format(
+            "| {} | {:.3g} | {:.3g} | {} |\n", row["name"].get<std::string>(), *low, *high,
+            row["correlation"].is_null() ? std::string("-")
+                                         : fmt::format("{:.3f}", row["correlation"].get<double>()));
     }
     return text;
 }
 
 }  // namespace
 
-RowKeys maps_rows(const ReproduceArguments&) { return {"source", "learned", "homogeneous"}; }
+RowKeys maps_rows(const ReproduceArguments&)
+{
+    return {"source", "learned", "homogeneous"};
+}
 
 int reproduce_maps(const ReproduceArguments& arguments)
 {

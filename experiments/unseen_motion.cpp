@@ -114,13 +114,12 @@ UnseenMotion make_unseen_motion(const fs::path& folder, const GeneralisationScal
     UnseenMotion unseen{scale, {}};
     const auto add = [&](const std::string& key, const std::string& file, GenerateOptions run) {
         make_motion(folder / file, source, run, common);
-        unseen.sets.push_back(
-            {key, folder / file, until_interrupted(open_motion(folder / file))});
+        unseen.sets.push_back({key, folder / file, until_interrupted(open_motion(folder / file))});
     };
     for (const int anchors : {2, 1, 3, 4}) {
-        GenerateOptions run = generalisation_run(
-            scale, anchors == 2 ? scale.test_rollouts : scale.anchored_rollouts,
-            common.seed + kUnseen + std::uint64_t(anchors));
+        GenerateOptions run =
+            generalisation_run(scale, anchors == 2 ? scale.test_rollouts : scale.anchored_rollouts,
+                               common.seed + kUnseen + std::uint64_t(anchors));
         run.anchors = anchors;
         add(anchors == 2 ? "unseen" : fmt::format("anchors_{}", anchors),
             fmt::format("unseen-{}.h5", anchors), run);

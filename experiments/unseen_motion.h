@@ -11,12 +11,12 @@ namespace springtime::app {
 
 // How much of the experiment on motion never seen. Scales differ in these numbers alone.
 struct GeneralisationScale {
-    int mesh, remeshed;              // particles along a side of the source, and of its yardstick
-    int finer, coarser, coarsest;    // the same for surrogates on other grids
-    double seconds, longer;          // [s] of a rollout; of the rollouts that run on
+    int mesh, remeshed;            // particles along a side of the source, and of its yardstick
+    int finer, coarser, coarsest;  // the same for surrogates on other grids
+    double seconds, longer;        // [s] of a rollout; of the rollouts that run on
     int rollouts, test_rollouts, anchored_rollouts, longer_rollouts;
-    LearnOptions learning{};         // of all trainings
-    std::vector<Horizon> more_work{}; // of the training that takes its time
+    LearnOptions learning{};           // of all trainings
+    std::vector<Horizon> more_work{};  // of the training that takes its time
     // Steps of the baselines; and a small network for tests, 0 for the published sizes.
     std::int64_t graph_steps = 0, ode_steps = 0, trial_steps = 0;
     int hidden = 0, layers = 0;

@@ -68,8 +68,7 @@ struct Swing {
             for (int p = 0; p < kPoints; ++p) held.push_back(p == 0);
             for (int f = 0; f < frames; ++f) {
                 for (int p = 0; p < kPoints; ++p) add_point(r, f, p, x, v, a);
-                fingerprints.push_back(
-                    frame_fingerprint(&x[x.size() - 3 * kPoints], 3 * kPoints));
+                fingerprints.push_back(frame_fingerprint(&x[x.size() - 3 * kPoints], 3 * kPoints));
             }
         }
         const std::vector<std::int64_t> field{rollouts, frames, kPoints, 3};
@@ -157,8 +156,14 @@ double overfit(const std::string& kind, int steps)
 }
 
 // One rollout can be learned by heart.
-TEST(Baselines, MeshGraphNetOverfitsOneRollout) { EXPECT_LT(overfit("mgn", 300), 0.02); }
-TEST(Baselines, NeuralOdeOverfitsOneRollout) { EXPECT_LT(overfit("ode", 300), 0.02); }
+TEST(Baselines, MeshGraphNetOverfitsOneRollout)
+{
+    EXPECT_LT(overfit("mgn", 300), 0.02);
+}
+TEST(Baselines, NeuralOdeOverfitsOneRollout)
+{
+    EXPECT_LT(overfit("ode", 300), 0.02);
+}
 
 // 2.3 million parameters for 15 blocks of width 128, and 6 layers of 512 for the cloth of 32 x 32:
 // MLPs of three layers with LayerNorm have (in + 1) w + 2 (w + 1) w + 2 w.
@@ -286,8 +291,7 @@ Row scaled(const Row& row, const Scaling& scaling)
     Row out;
     for (std::size_t i = 0; i < row.size(); ++i) {
         const auto at = std::int64_t(i);
-        out.push_back((row[i] - scaling.mean[at].item<double>()) /
-                      scaling.std[at].item<double>());
+        out.push_back((row[i] - scaling.mean[at].item<double>()) / scaling.std[at].item<double>());
     }
     return out;
 }
@@ -344,8 +348,7 @@ std::vector<Row> plain_prediction(GraphCase& c, int blocks)
     for (int block = 0; block < blocks; ++block) {
         std::vector<Row> inputs, received(nodes.size(), Row(nodes[0].size(), 0)), updates;
         for (std::size_t e = 0; e < edges.size(); ++e) {
-            inputs.push_back(
-                joined({links[e], nodes[edges[e].sender], nodes[edges[e].receiver]}));
+            inputs.push_back(joined({links[e], nodes[edges[e].sender], nodes[edges[e].receiver]}));
         }
         const std::vector<Row> messages = layers.mlp(inputs, true);
         for (std::size_t e = 0; e < edges.size(); ++e) {
@@ -384,8 +387,7 @@ TEST(Baselines, AdjointOfGatherIsThatOfIndexSelect)
     const GraphCase c;
     const MeshGraph graph(c.motion.edges, Swing::kPoints, torch::kCPU);
     const Tensor nodes = torch::randn({2, Swing::kPoints, 5}).set_requires_grad(true);
-    const Tensor weight =
-        torch::randn({2, Swing::kPoints, graph.neighbours, 5}) * graph.present;
+    const Tensor weight = torch::randn({2, Swing::kPoints, graph.neighbours, 5}) * graph.present;
     const Tensor plain = nodes.index_select(1, graph.sender).view(weight.sizes());
     const Tensor ours = graph.gather(nodes);
     EXPECT_TRUE(torch::equal(ours, plain));
