@@ -91,18 +91,23 @@ Mlp::Mlp(Layout& layout, std::int64_t in, std::int64_t width, std::int64_t out, 
 
 Tensor Mlp::operator()(const std::vector<Tensor>& parts, const Tensor& input) const
 {
-    return rest(parts, first_layer(parts, input, 0));
+    return rest(parts, shifted_share(parts, input, 0));
 }
 
-Tensor Mlp::first_layer(const std::vector<Tensor>& parts, const Tensor& input,
-                        std::int64_t from) const
+Tensor Mlp::share(const std::vector<Tensor>& parts, const Tensor& input, std::int64_t from) const
 {
     return at::linear(input, parts[first].narrow(1, from, input.size(-1)));
 }
 
-Tensor Mlp::rest(const std::vector<Tensor>& parts, Tensor sum) const
+Tensor Mlp::shifted_share(const std::vector<Tensor>& parts, const Tensor& input,
+                          std::int64_t from) const
 {
-    Tensor hidden = at::relu(sum + parts[first + 1]);
+    return at::linear(input, parts[first].narrow(1, from, input.size(-1)), parts[first + 1]);
+}
+
+Tensor Mlp::rest(const std::vector<Tensor>& parts, const Tensor& sum) const
+{
+    Tensor hidden = at::relu(sum);
     hidden = at::relu(at::linear(hidden, parts[second], parts[second + 1]));
     hidden = at::linear(hidden, parts[third], parts[third + 1]);
     if (!normalised) return hidden;
@@ -184,16 +189,16 @@ Tensor MeshGraphNet::predict(const Tensor& weights, const Tensor& position, cons
     const std::int64_t width = nodes.size(-1);
     for (std::size_t block = 0; block < edge_blocks_.size(); ++block) {
         const Mlp &edge_mlp = edge_blocks_[block], &node_mlp = node_blocks_[block];
-        // W [edge, sender, receiver] is a sum of three parts, two of which belong to particles:
+        // W [edge, sender, receiver] is a sum of three shares, two of which belong to particles:
         // they are multiplied before they are spread over edges.
         const Tensor ends = work(nodes);
-        const Tensor sum = edge_mlp.first_layer(fast, work(edges), 0) +
-                           graph_.gather(edge_mlp.first_layer(fast, ends, width)) +
-                           edge_mlp.first_layer(fast, ends, 2 * width).unsqueeze(2);
+        const Tensor sum = edge_mlp.share(fast, work(edges), 0) +
+                           graph_.gather(edge_mlp.share(fast, ends, width)) +
+                           edge_mlp.shifted_share(fast, ends, 2 * width).unsqueeze(2);
         const Tensor message = edge_mlp.rest(fast, sum);
         const Tensor received = (message * graph_.present).sum(2);
         const Tensor update =
-            node_mlp.first_layer(fast, ends, 0) + node_mlp.first_layer(fast, work(received), width);
+            node_mlp.shifted_share(fast, ends, 0) + node_mlp.share(fast, work(received), width);
         nodes = nodes + node_mlp.rest(fast, update);
         edges = edges + message;
     }

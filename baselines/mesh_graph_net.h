@@ -25,11 +25,14 @@ struct Mlp {
 
     torch::Tensor operator()(const std::vector<torch::Tensor>& parts,
                              const torch::Tensor& input) const;
-    // The first layer for some of its inputs, without its shift.
-    torch::Tensor first_layer(const std::vector<torch::Tensor>& parts, const torch::Tensor& input,
-                              std::int64_t from) const;
-    // What follows the sum of these.
-    torch::Tensor rest(const std::vector<torch::Tensor>& parts, torch::Tensor sum) const;
+    // The first layer for the inputs from `from` on: its share of a sum, one of which has the
+    // shift.
+    torch::Tensor share(const std::vector<torch::Tensor>& parts, const torch::Tensor& input,
+                        std::int64_t from) const;
+    torch::Tensor shifted_share(const std::vector<torch::Tensor>& parts, const torch::Tensor& input,
+                                std::int64_t from) const;
+    // What follows that sum.
+    torch::Tensor rest(const std::vector<torch::Tensor>& parts, const torch::Tensor& sum) const;
 
     std::size_t first, second, third, norm = 0;
     bool normalised;
