@@ -17,7 +17,7 @@ struct GeneralisationScale {
     int rollouts, test_rollouts, anchored_rollouts, longer_rollouts;
     LearnOptions learning{};           // of all trainings
     std::vector<Horizon> more_work{};  // of the training that takes its time
-    // Steps of the baselines; and a small network for tests, 0 for the published sizes.
+    // Steps of the baselines, 0: until trained; width and layers of them, 0: as published.
     std::int64_t graph_steps = 0, ode_steps = 0, trial_steps = 0;
     int hidden = 0, layers = 0;
 };
