@@ -30,7 +30,7 @@ FemScale fem_scale_named(const std::string& name)
         scale.learning.homogeneous_iterations = 4;
         return scale;
     }
-    if (name == "quick") return {16, 31, 46, 41, {32, 32}, 32, 8, 2, 30};
+    if (name == "quick") return {16, 31, 41, 41, {32, 32}, 24, 8, 2, 30};
     return {16, 31, 61, 41, {32, 32}, 128, 8, 4, 60};
 }
 
