@@ -1,6 +1,6 @@
 // What the kernels of a GPU need for clips of the 32 x 32 cloth, there and back, beside the floor
-// that their operations and bytes set at the rates that this device reaches. Prints JSON.
-// bench/gpu.py puts the same work in JAX and PyTorch beside it.
+// that their operations and bytes set at the rates that this device reaches, and whole jobs. Prints
+// JSON. bench/gpu.py puts the same work in JAX and PyTorch beside it.
 #include <fmt/core.h>
 
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "cloths.h"
 #include "counted.h"
 #include "gpu_ceilings.h"
+#include "gpu_jobs.h"
 #include "gpu_timing.h"
 #include "physics/bend.h"
 #include "physics/euler.h"
@@ -24,7 +25,8 @@ using namespace springtime::cuda;
 namespace {
 
 constexpr int kRounds = 5;
-constexpr int kStride = 40;  // steps from frame to frame
+constexpr int kStride = 40;     // steps from frame to frame
+constexpr int kRollouts = 512;  // of the jobs
 
 // Operations of a step of one clip, counted by running the formulas.
 struct Operations {
@@ -221,8 +223,10 @@ std::string line_of(const Work& work, const bench::GpuCeilings& ceilings)
 
 }  // namespace
 
-int main()
+// `bench_gpu jobs` leaves the kernels out.
+int main(int argc, char** argv)
 {
+    const bool jobs_alone = argc > 1 && std::string_view(argv[1]) == "jobs";
     check_cuda_device();
     const bench::GpuCeilings ceilings = bench::measure_gpu_ceilings();
     fmt::print("{{\n  \"benchmark\": \"gpu\", \"device\": \"{}\",\n", cuda_device_name());
@@ -237,9 +241,23 @@ int main()
         {"published law", false, 32, 500, true},   {"published law", false, 132, 500, true},
         {"full law", true, 128, 500, true},        {"full law", true, 128, 8000, true},
     };
-    for (std::size_t i = 0; i < works.size(); ++i) {
+    for (std::size_t i = 0; i < works.size() && !jobs_alone; ++i) {
         fmt::print("{}{}\n", line_of(works[i], ceilings), i + 1 < works.size() ? "," : "");
         std::fflush(stdout);
+    }
+    fmt::print("  ],\n  \"jobs\": [\n");
+    const std::vector<bench::GpuJob> jobs = bench::run_gpu_jobs(kRollouts);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const bench::GpuJob& job = jobs[i];
+        std::string stages;
+        for (const auto& [stage, seconds] : job.stages) {
+            stages += fmt::format("{}\"{}\": {:.2f}", stages.empty() ? "" : ", ", stage, seconds);
+        }
+        fmt::print(
+            "    {{\"job\": \"{}\", \"seconds\": {:.2f}, \"learning_seconds\": {:.2f}, "
+            "\"outcome\": \"{}\", \"stages\": {{{}}}}}{}\n",
+            job.name, job.seconds, job.learning_seconds, job.outcome, stages,
+            i + 1 < jobs.size() ? "," : "");
     }
     fmt::print("  ]\n}}\n");
     return 0;

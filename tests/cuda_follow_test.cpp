@@ -191,7 +191,8 @@ TEST(CudaFollow, SaysTheSameOfLandmarksThatItKeeps)
     std::vector<Trajectory> clips = on.set.trajectories.read(kClips, 20);
     BatchGradient brings = on.set.gradient_of(cloth), keeps = on.set.gradient_of(cloth);
     for (const Clip& clip : kClips) {
-        EXPECT_TRUE(keeps.keep(clip.rollout, on.set.landmarks(clip.rollout), on.set.map));
+        EXPECT_TRUE(
+            keeps.keep(clip.rollout, on.set.whole_rollout(clip.rollout)->position, on.set.map));
     }
     const auto expected = brings.follow(clips, on.set.map, values, {}, true);
     for (Trajectory& clip : clips) clip.position.clear();
@@ -210,7 +211,7 @@ TEST(CudaFollow, KeepsNoMoreThanThereIsRoomFor)
     BatchGradient gradient = on.set.gradient_of(started(on, "published"));
     std::size_t kept = 0;
     for (std::size_t r = 0; r < motion.rollout_count(); ++r) {
-        kept += gradient.keep(r, on.set.landmarks(r), on.set.map);
+        kept += gradient.keep(r, on.set.whole_rollout(r)->position, on.set.map);
     }
     EXPECT_GE(kept, 2u);
     EXPECT_LT(kept, motion.rollout_count());

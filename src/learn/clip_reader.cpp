@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "core/parallel.h"
 #include "learn/loss.h"
 #include "springtime/motion.h"
 
@@ -44,7 +46,25 @@ std::vector<float> last_velocity(const Rollout& clip, const State& last)
     return result;
 }
 
+// Carried over to the particles in the first frame and the last, missing between them.
+std::vector<float> ends_of(std::span<const float> field, const Resampler& resampler)
+{
+    const std::size_t from = 3 * resampler.landmark_count(), to = 3 * resampler.particle_count();
+    const std::size_t frames = field.size() / from;
+    std::vector<float> result(frames * to, std::numeric_limits<float>::quiet_NaN());
+    for (const std::size_t frame : {std::size_t(0), frames - 1}) {
+        const std::vector<float> values = resampler.apply(field.subspan(frame * from, from));
+        std::copy(values.begin(), values.end(), result.begin() + std::ptrdiff_t(frame * to));
+    }
+    return result;
+}
+
 }  // namespace
+
+ClipFields fields_of(const LossWeights& weights)
+{
+    return {weights.position != 0, weights.force != 0};
+}
 
 FrameWindow window_around(const Motion& motion, const Clip& clip, std::size_t intervals)
 {
@@ -70,13 +90,31 @@ ClipReader::ClipReader(const Motion& motion, const Resampler& resampler, std::si
 {
 }
 
-Rollout ClipReader::read(const Clip& clip) const
+Rollout ClipReader::read(const Clip& clip, const ClipFields& fields) const
 {
-    if (!motion_->header.velocities || motion_->header.gaps) return read_observed(clip);
+    const bool stored = motion_->header.velocities && !motion_->header.gaps;
+    return stored ? read_stored(clip, fields) : read_observed(clip);
+}
+
+Rollout ClipReader::read_stored(const Clip& clip, const ClipFields& fields) const
+{
     const double interval = motion_->header.frame_interval();
-    Rollout target =
-        resampler_->apply(motion_->read(clip.rollout, clip.first_frame, intervals_ + 1), interval);
-    if (target.acceleration.empty()) {
+    Rollout seen = motion_->read(clip.rollout, clip.first_frame, intervals_ + 1);
+    const auto carried = [&](const std::vector<float>& field, bool all) {
+        return all || field.empty() ? resampler_->apply(field) : ends_of(field, *resampler_);
+    };
+    const bool differences = seen.acceleration.empty();
+    Rollout target;
+    target.frame_count = seen.frame_count;
+    target.position = carried(seen.position, fields.position || differences);
+    target.velocity = carried(seen.velocity, false);
+    target.acceleration = carried(seen.acceleration, fields.acceleration);
+    std::optional<State> start;
+    if (seen.handles.moving()) start = seen.state(0, interval);
+    Rollout held;
+    held.handles = std::move(seen.handles);
+    target.handles = resampler_->apply(held, interval, start).handles;
+    if (differences) {
         target.acceleration =
             difference_acceleration(target, resampler_->particle_count(), interval);
     }
@@ -107,18 +145,23 @@ Rollout ClipReader::read_observed(const Clip& clip) const
     return target;
 }
 
-std::vector<Rollout> ClipReader::read(const std::vector<Clip>& clips) const
+std::vector<Rollout> ClipReader::read(const std::vector<Clip>& clips, const ClipFields& fields,
+                                      int threads) const
 {
-    std::vector<Rollout> targets;
-    for (const Clip& clip : clips) targets.push_back(read(clip));
+    std::vector<Rollout> targets(clips.size());
+    parallel_for(int(clips.size()), thread_count(threads),
+                 [&](int i) { targets[std::size_t(i)] = read(clips[std::size_t(i)], fields); });
     return targets;
 }
 
 BatchReader::BatchReader(const ClipReader& reader, std::vector<Clip> clips, std::size_t batch,
-                         std::uint64_t seed, std::size_t batches_done)
+                         std::uint64_t seed, std::size_t batches_done, const ClipFields& fields,
+                         int threads)
     : reader_(&reader),
       clips_(std::move(clips)),
       batch_(batch),
+      fields_(fields),
+      threads_(threads),
       shuffle_(clips_.size(), seed, batches_done * batch)
 {
     start();
@@ -133,8 +176,8 @@ void BatchReader::start()
 {
     std::vector<Clip> chosen;
     for (std::size_t i = 0; i < batch_; ++i) chosen.push_back(clips_[shuffle_.next()]);
-    coming_ = std::async(std::launch::async, [reader = reader_, chosen = std::move(chosen)] {
-        return Batch{chosen, reader->read(chosen)};
+    coming_ = std::async(std::launch::async, [this, chosen = std::move(chosen)] {
+        return Batch{chosen, reader_->read(chosen, fields_, threads_)};
     });
 }
 

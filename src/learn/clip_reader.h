@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "motion/clips.h"
+#include "springtime/learn.h"
 #include "springtime/motion.h"
 
 namespace springtime {
@@ -19,21 +20,31 @@ struct FrameWindow {
 // none where states are stored.
 FrameWindow window_around(const Motion& motion, const Clip& clip, std::size_t intervals);
 
+// What a loss reads of a clip in every frame; of the rest it reads the first frame and the last.
+struct ClipFields {
+    bool position = true, acceleration = true;
+};
+ClipFields fields_of(const LossWeights& weights);
+
 // Clips as the published losses want them: resampled to the surrogate, with accelerations. Where
 // positions are all there is, or landmarks are missing, the first frame becomes the estimated
 // start, and velocities are there in the first frame and the last; what no frame shows stays
 // missing.
 class ClipReader {
   public:
-    // Starts of captured motion are calmed when the surrogate is given.
+    // Starts of captured motion are projected onto rest lengths when the surrogate is given.
     ClipReader(const Motion& motion, const Resampler& resampler, std::size_t intervals,
                const Cloth* surrogate = nullptr);
 
-    Rollout read(const Clip& clip) const;
-    std::vector<Rollout> read(const std::vector<Clip>& clips) const;
+    // What is stored may be missing where `fields` do not ask for it.
+    Rollout read(const Clip& clip, const ClipFields& fields = {}) const;
+    // By several threads, which the motion has to allow.
+    std::vector<Rollout> read(const std::vector<Clip>& clips, const ClipFields& fields = {},
+                              int threads = 1) const;
     std::size_t intervals() const { return intervals_; }
 
   private:
+    Rollout read_stored(const Clip& clip, const ClipFields& fields) const;
     Rollout read_observed(const Clip& clip) const;
 
     const Motion* motion_;
@@ -42,11 +53,13 @@ class ClipReader {
     const Cloth* surrogate_;
 };
 
-// Shuffled batches of clips; the next one is read while the present one is worked on.
+// Shuffled batches of clips; the next one is read while the present one is worked on. Threads as
+// ClipReader takes them.
 class BatchReader {
   public:
     BatchReader(const ClipReader& reader, std::vector<Clip> clips, std::size_t batch,
-                std::uint64_t seed, std::size_t batches_done);
+                std::uint64_t seed, std::size_t batches_done, const ClipFields& fields,
+                int threads);
     ~BatchReader();
 
     struct Batch {
@@ -61,6 +74,8 @@ class BatchReader {
     const ClipReader* reader_;
     std::vector<Clip> clips_;
     std::size_t batch_;
+    ClipFields fields_;
+    int threads_;
     ClipShuffle shuffle_;
     std::future<Batch> coming_;
 };

@@ -57,11 +57,8 @@ class Descent {
           logs_(start, shortest_step(set, start), options.masses, set.options.regions),
           gradient_(set.gradient_of(start, true)),  // zero has no logarithm
           loss_(set.trajectory_loss(options)),
-          keeps_(gradient_.can_keep(set.map))
+          keeps_(set.keep_for(gradient_))
     {
-        if (!keeps_) return;
-        set.cache->keep_rollouts(memory_to_spare());  // a backend is quicker than files are
-        set.keep_validation(gradient_);
     }
 
     TrainResult run(const TrainState* resume, const TrainHooks& hooks, const Progress& progress,
@@ -71,7 +68,7 @@ class Descent {
     // What an iteration follows, and the whole rollouts that the backend is to keep for it.
     struct Batch {
         std::vector<Trajectory> clips;
-        std::map<std::size_t, std::vector<float>> landmarks;
+        std::map<std::size_t, std::shared_ptr<const Rollout>> whole;
     };
 
     Batch read(int iteration) const;
@@ -157,8 +154,8 @@ Descent::Batch Descent::read(int iteration) const
     Batch batch;
     for (const Clip& clip : clips_of(iteration)) {
         const bool kept = gradient_.keeps(clip.rollout);
-        if (keeps_ && !kept && !batch.landmarks.contains(clip.rollout)) {
-            batch.landmarks[clip.rollout] = set_.landmarks(clip.rollout);
+        if (keeps_ && !kept && !batch.whole.contains(clip.rollout)) {
+            batch.whole[clip.rollout] = set_.whole_rollout(clip.rollout);
         }
         batch.clips.push_back(
             set_.trajectories.read(clip, intervals_of(iteration), !keeps_ && !kept));
@@ -169,14 +166,15 @@ Descent::Batch Descent::read(int iteration) const
 // Where there is no room, clips have landmarks of their own, and later ones are read with them.
 void Descent::keep(Batch& batch)
 {
-    for (const auto& [rollout, position] : batch.landmarks) {
-        keeps_ = keeps_ && gradient_.keep(rollout, position, set_.map);
+    for (const auto& [number, rollout] : batch.whole) {
+        keeps_ = keeps_ && gradient_.keep(number, rollout->position, set_.map);
     }
     const std::size_t row = 3 * set_.map.landmark_count();
     for (Trajectory& clip : batch.clips) {
-        const auto whole = batch.landmarks.find(clip.part.rollout);
-        if (whole == batch.landmarks.end() || gradient_.keeps(clip.part.rollout)) continue;
-        const auto begin = whole->second.begin() + std::ptrdiff_t(clip.part.first_frame * row);
+        const auto whole = batch.whole.find(clip.part.rollout);
+        if (whole == batch.whole.end() || gradient_.keeps(clip.part.rollout)) continue;
+        const auto begin =
+            whole->second->position.begin() + std::ptrdiff_t(clip.part.first_frame * row);
         clip.position.assign(begin, begin + std::ptrdiff_t(clip.frame_count * row));
     }
 }

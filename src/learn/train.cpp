@@ -126,6 +126,7 @@ class Trainer {
             const Progress& progress)
         : set_(set), options_(options), gradient_(set.gradient_of(set.surrogate))
     {
+        set.keep_for(gradient_);
         if (resume) {
             state_ = *resume;
             check_state();
@@ -219,10 +220,11 @@ void Trainer::begin_pass(const Place& place)
     const TrainPass& pass = options_.passes[place.pass];
     const double tail = pass.slow_clips ? options_.slow_seconds : 0;
     const std::uint64_t number = place.round * options_.passes.size() + place.pass;
-    batches_.reset();  // it may still read ahead, and a motion is read by one thread at a time
+    batches_.reset();  // it may still read ahead
     batches_ = std::make_unique<BatchReader>(
         set_.reader, set_.training_clips(tail), std::size_t(options_.batch),
-        Random::stream(options_.seed, number).next(), std::size_t(place.step));
+        Random::stream(options_.seed, number).next(), std::size_t(place.step),
+        fields_of(pass.weights), options_.threads);
     if (place.step > 0) return;
     state_.mean = state_.square = ParameterGradient(set_.surrogate).kinds;
 }

@@ -67,17 +67,20 @@ BatchGradient TrainingSet::gradient_of(const Cloth& cloth, bool zeros_stay) cons
                          heartbeat, backends);
 }
 
-void TrainingSet::keep_validation(BatchGradient& gradient) const
+bool TrainingSet::keep_for(BatchGradient& gradient) const
 {
-    if (!gradient.can_keep(map)) return;
+    if (!gradient.can_keep(map)) return false;
+    cache->keep_rollouts(memory_to_spare());
     for (const Trajectory& whole : validation) {
         gradient.keep(whole.part.rollout, whole.position, map);
     }
+    return true;
 }
 
-std::vector<float> TrainingSet::landmarks(std::size_t rollout) const
+std::shared_ptr<const Rollout> TrainingSet::whole_rollout(std::size_t rollout) const
 {
-    return motion.read(rollout, 0, motion.frame_counts[rollout]).position;
+    if (auto kept = cache->kept(rollout)) return kept;
+    return std::make_shared<const Rollout>(motion.read(rollout, 0, motion.frame_counts[rollout]));
 }
 
 ValidationError TrainingSet::validation_error(BatchGradient& gradient,

@@ -40,10 +40,11 @@ struct TrainingSet {
                                      const ParameterValues& parameters) const;
     ValidationError validation_error(const Cloth& cloth) const;
 
-    // Gives a batch what it will look at again and again.
-    void keep_validation(BatchGradient& gradient) const;
-    // Landmarks of a whole rollout, frames x landmarks x 3.
-    std::vector<float> landmarks(std::size_t rollout) const;
+    // Keeps in memory what is read, where a backend is quicker than files are, and gives that
+    // backend what it will look at again and again. False where there is none.
+    bool keep_for(BatchGradient& gradient) const;
+    // A whole rollout, without a copy where the cache has it.
+    std::shared_ptr<const Rollout> whole_rollout(std::size_t rollout) const;
 
     std::shared_ptr<MotionCache> cache;
     Motion motion;  // read through the cache

@@ -5,6 +5,7 @@
 
 #include "motion/bridge_gaps.h"
 #include "motion/point_frame.h"
+#include "motion/rollouts_in_memory.h"
 #include "springtime/error.h"
 #include "springtime/motion.h"
 
@@ -133,11 +134,8 @@ Motion Motion::from_rollouts(const MotionHeader& header, std::vector<Rollout> ro
     Motion motion;
     motion.header = header;
     for (const Rollout& rollout : rollouts) motion.frame_counts.push_back(rollout.frame_count);
-    motion.read = [interval = header.frame_interval(),
-                   kept = std::make_shared<const std::vector<Rollout>>(std::move(rollouts))](
-                      std::size_t rollout, std::size_t first, std::size_t count) {
-        return (*kept)[rollout].frames(first, count, interval);
-    };
+    motion.read = RolloutsInMemory{
+        std::make_shared<const std::vector<Rollout>>(std::move(rollouts)), header.frame_interval()};
     return motion;
 }
 

@@ -1,6 +1,7 @@
 #include "motion/held_particles.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "geometry/triangle_search.h"
@@ -68,11 +69,18 @@ class Holder {
     std::size_t nearest_particle(std::size_t handle) const
     {
         const std::vector<SheetPoint>& rest = resampler_.particle_rest();
-        const auto nearest = std::min_element(
-            rest.begin(), rest.end(), [&](const SheetPoint& a, const SheetPoint& b) {
-                return length(a - place_of(handle)) < length(b - place_of(handle));
-            });
-        return std::size_t(nearest - rest.begin());
+        std::size_t nearest = 0;
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t p = 0; p < rest.size(); ++p) {
+            const SheetPoint away = rest[p] - place_of(handle);
+            // A length is no less than its parts, and costs more.
+            if (std::abs(away.u) >= least || std::abs(away.v) >= least) continue;
+            const double distance = length(away);
+            if (!(distance < least)) continue;
+            least = distance;
+            nearest = p;
+        }
+        return nearest;
     }
 
     HeldParticle attached(std::size_t particle, std::size_t handle) const

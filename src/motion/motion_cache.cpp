@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "motion/rollouts_in_memory.h"
+
 namespace springtime {
 
 namespace {
@@ -65,8 +67,19 @@ std::shared_ptr<const Rollout> MotionCache::whole(std::size_t rollout)
     return read;
 }
 
+std::shared_ptr<const Rollout> MotionCache::kept(std::size_t rollout)
+{
+    if (const auto* memory = source_->read.target<RolloutsInMemory>())
+        return memory->whole(rollout);
+    const std::lock_guard lock(mutex_);
+    return whole(rollout);
+}
+
 Rollout MotionCache::read(std::size_t rollout, std::size_t first, std::size_t count)
 {
+    if (const auto* memory = source_->read.target<RolloutsInMemory>()) {
+        return (*memory)(rollout, first, count);
+    }
     std::unique_lock lock(mutex_);
     const std::shared_ptr<const Rollout> kept = whole(rollout);
     if (!kept) return source_->read(rollout, first, count);

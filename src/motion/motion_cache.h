@@ -18,6 +18,8 @@ class MotionCache {
     // Until then everything is read from the source.
     void keep_rollouts(std::size_t most_bytes);
     Rollout read(std::size_t rollout, std::size_t first, std::size_t count);
+    // The whole of a rollout, which is kept from then on; null where there is no room for it.
+    std::shared_ptr<const Rollout> kept(std::size_t rollout);
 
   private:
     std::shared_ptr<const Rollout> whole(std::size_t rollout);

@@ -223,18 +223,18 @@ std::vector<float> Resampler::apply(std::span<const float> field) const
             "for each landmark",
             field.size(), landmark_count(), frame_size);
     }
-    std::vector<float> result;
-    result.reserve(field.size() / frame_size * 3 * particle_count());
-    for (std::size_t first = 0; first < field.size(); first += frame_size) {
+    std::vector<float> result(field.size() / frame_size * 3 * particle_count());
+    float* to = result.data();
+    for (const float* frame = field.data(); frame != field.data() + field.size();
+         frame += frame_size) {
         for (const Weights& weights : weights_) {
-            for (std::size_t axis = 0; axis < 3; ++axis) {
-                double sum = -0.0;  // so that a landmark alone keeps the sign of its zeros
-                for (std::size_t j = 0; j < weights.weight.size(); ++j) {
-                    if (weights.weight[j] == 0) continue;  // it may be lost, that is, NaN
-                    sum += weights.weight[j] * field[first + 3 * weights.landmark[j] + axis];
-                }
-                result.push_back(static_cast<float>(sum));
+            double sum[3] = {-0.0, -0.0, -0.0};  // so that a landmark alone keeps signs of zeros
+            for (std::size_t j = 0; j < weights.weight.size(); ++j) {
+                if (weights.weight[j] == 0) continue;  // it may be lost, that is, NaN
+                const float* from = frame + 3 * std::size_t(weights.landmark[j]);
+                for (int axis = 0; axis < 3; ++axis) sum[axis] += weights.weight[j] * from[axis];
             }
+            for (const double value : sum) *to++ = static_cast<float>(value);
         }
     }
     return result;

@@ -80,6 +80,7 @@ inline cudaError_t cudaFreeHost(void* memory)
 }
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind)
 {
+    if (!to || !from) return cudaErrorInvalidValue;
     std::memmove(to, from, bytes);
     return cudaSuccess;
 }

@@ -29,6 +29,14 @@ struct FrameAdjoints {
     int stride = 1;  // steps from frame to frame
 };
 
+// On the way back some steps are summed in float before they go to sums in double. That happens at
+// multiples of this many steps, so it makes no difference whether a launch ends at one of them.
+SPRINGTIME_HD constexpr int carry_steps(int stride)
+{
+    constexpr int kAbout = 128;
+    return stride >= kAbout ? stride : kAbout / stride * stride;
+}
+
 // The elements of a cloth on the device, and the kernels that advance batches of its states there
 // and back. It chooses between kernels for grids of springs and those for lists of elements.
 class Engine {

@@ -67,8 +67,8 @@ void LaneSet::load(int lane, const State& state, const Handles& handles, std::op
                    int at)
 {
     SPRINGTIME_ASSERT(lane >= 0 && lane < count() && state.position.size() == particles_);
-    if (ahead_) fetch();
-    if (!loaded_) loaded_ = true;
+    fetch();
+    loaded_ = true;
     handles_[lane] = handles;
     start_time_[lane] = state.time;
     start_step_[lane] = at;
@@ -94,7 +94,7 @@ int LaneSet::renumbered(int step)
 {
     constexpr int kMany = 1 << 30;
     if (step < kMany) return step;
-    if (ahead_) fetch();
+    fetch();
     loaded_ = true;
     for (std::size_t lane = 0; lane < handles_.size(); ++lane) {
         start_time_[lane] = time(int(lane), step);
@@ -107,8 +107,8 @@ int LaneSet::renumbered(int step)
 void LaneSet::hold(int lane, std::span<const int> particles)
 {
     if (particles.empty()) return;
-    if (ahead_) fetch();
-    if (!loaded_) loaded_ = true;
+    fetch();
+    loaded_ = true;
     for (const int p : particles) {
         host_mobility_[std::size_t(lane) * particles_ + std::size_t(p)] = 0;
     }
@@ -234,6 +234,7 @@ void LaneSet::write_paths(int first, int count)
 
 void LaneSet::fetch()
 {
+    if (!ahead_) return;
     state_.fetch(0, host_state_.span());
     ahead_ = false;
 }

@@ -57,13 +57,4 @@ struct LaneFrame {
     }
 };
 
-// On the way back some steps are summed in float before they go to sums in double. These are carried
-// at steps that are a multiple of this, so that it makes no difference where a launch ends if it
-// ends there.
-SPRINGTIME_HD constexpr int carry_steps(int stride)
-{
-    constexpr int kAbout = 128;
-    return stride >= kAbout ? stride : kAbout / stride * stride;
-}
-
 }  // namespace springtime::cuda
