@@ -1,6 +1,7 @@
 """`reproduce generalisation --baselines`: rows, refusals, and what an interruption leaves."""
 
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -8,7 +9,24 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv[1]
+BASELINE = pathlib.Path(PROGRAM).with_name("springtime-baseline")
 KEYS = ["mesh-graph-nets", "neural-ode-published", "neural-ode"]
+
+
+def read_tensors(path):
+    """Arrays of a file of tensors, by name."""
+    import numpy
+    arrays = {}
+    with open(path, "rb") as file:
+        assert file.readline() == b"springtime tensors 1\n"
+        heads = []
+        while (line := file.readline().split())[0] != b"end":
+            if line[0] == b"array":
+                heads.append((line[1].decode(), {b"f32": "<f4", b"f64": "<f8", b"i64": "<i8"}[line[2]],
+                              [int(n) for n in line[3:]]))
+        for name, kind, shape in heads:
+            arrays[name] = numpy.fromfile(file, kind, math.prod(shape)).reshape(shape)
+    return arrays
 
 
 class Baselines(unittest.TestCase):
@@ -54,6 +72,30 @@ class Baselines(unittest.TestCase):
         after = {path: path.stat().st_mtime_ns for path in made if "-" in path.name}
         self.assertEqual(after, {path: time for path, time in made.items() if "-" in path.name})
         self.assertEqual({key: self.rows("b")[key]["unseen"] for key in KEYS}, errors)
+
+    def test_errors_are_those_of_the_free_landmarks(self):
+        """From the predicted motion and the motion file, without a line of the program."""
+        import h5py
+        import numpy
+        self.reproduce("baselines", "--out", "b")
+        folder = self.folder / "b/smoke"
+        subprocess.run([BASELINE, "evaluate", "--model", folder / "mgn/model.tensors", "--motion",
+                        folder / "tensors/anchors_3.tensors", "--out", folder / "moved.tensors",
+                        "--positions", "--device", "cpu"], check=True)
+        seen = read_tensors(folder / "moved.tensors")
+        self.assertEqual(seen["position"].shape[0], len(seen["error"]))
+        with h5py.File(folder / "unseen-3.h5") as file:
+            for r, name in enumerate(sorted(file["rollouts"])):
+                rollout = file["rollouts"][name]
+                target = rollout["position"][:]
+                free = numpy.ones(target.shape[1], bool)
+                free[rollout["handles"][:]] = False
+                self.assertLess(free.sum(), len(free))
+                distance = ((seen["position"][r].astype(float) - target) ** 2).sum(-1)
+                error = numpy.sqrt(distance[:, free].mean(-1))
+                self.assertLess(abs(error - seen["error"][r]).max(), 1e-6)
+        self.assertAlmostEqual(self.rows("b")["mesh-graph-nets"]["anchors_3"]["mean"],
+                               seen["error"].mean(), places=9)
 
     def test_rows_stand_beside_those_of_springs(self):
         plan = json.loads(self.reproduce("generalisation", "--baselines", "--plan").stdout)
