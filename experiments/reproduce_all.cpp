@@ -1,3 +1,5 @@
+#include <sstream>
+
 #include "progress.h"
 #include "reproduce.h"
 
@@ -36,13 +38,17 @@ nlohmann::json result_of(const Experiment& experiment, const ReproduceArguments&
     return finished().value();
 }
 
-// Without its heading and the line that says how it was made.
+// Without its heading and the line that says how it was made; its parts one level lower.
 std::string text_in(const fs::path& out)
 {
-    const std::string text = read_text(out / "result.md");
-    std::size_t at = 0;
-    for (int lines = 0; lines < 4; ++lines) at = text.find('\n', at) + 1;
-    return text.substr(at);
+    constexpr int kHead = 4;  // lines
+    std::istringstream file(read_text(out / "result.md"));
+    std::string text, line;
+    for (int number = 0; std::getline(file, line); ++number) {
+        if (number < kHead) continue;
+        text += (line.starts_with("## ") ? "#" : "") + line + "\n";
+    }
+    return text;
 }
 
 }  // namespace

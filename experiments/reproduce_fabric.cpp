@@ -23,7 +23,7 @@ struct FabricScale {
 FabricScale fabric_scale(const std::string& name)
 {
     if (name == "smoke") return {7, 13, 2, 3, 2, {{2, 0.5}}, 2};
-    if (name == "quick") return {16, 31, 8, 8, 8, {}, {}};
+    if (name == "quick") return {16, 31, 8, 8, 8, {{30, 0.5}, {20, 1}}, 30};
     return {31, 61, 8, 8, 32, {}, {}};
 }
 

@@ -30,7 +30,12 @@ FemScale fem_scale_named(const std::string& name)
         scale.learning.homogeneous_iterations = 4;
         return scale;
     }
-    if (name == "quick") return {16, 31, 41, 41, {32, 32}, 24, 8, 2, 30};
+    if (name == "quick") {
+        FemScale scale{16, 31, 41, 41, {32, 32}, 24, 8, 2, 30};
+        scale.learning.horizons = {{30, 0.5}, {20, 1}, {10, 2}};
+        scale.learning.homogeneous_iterations = 30;
+        return scale;
+    }
     return {16, 31, 61, 41, {32, 32}, 128, 8, 4, 60};
 }
 
