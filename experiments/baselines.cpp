@@ -235,31 +235,4 @@ RowKeys baseline_keys()
     return keys;
 }
 
-std::string baseline_tables(const nlohmann::json& rows)
-{
-    const auto number = [](const nlohmann::json& row, const char* key, const char* pattern,
-                           double unit = 1) {
-        const bool there = row.contains(key) && row[key].is_number();
-        return there ? fmt::format(fmt::runtime(pattern), unit * row[key].get<double>())
-                     : std::string("-");
-    };
-    std::string text =
-        "\n| | training | steps | training [s] | parameters | for one simulated second [s] | of "
-        "one step and particle [µs] | noise, error after trials |\n"
-        "|---|---|---|---|---|---|---|---|\n";
-    for (const nlohmann::json& row : rows) {
-        if (!row.contains("baseline") && row["key"] != "default") continue;
-        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n",
-                            row["name"].get<std::string>(), row.value("verdict", "`train`"),
-                            number(row, "steps", "{:.0f}"), number(row, "seconds", "{:.0f}"),
-                            number(row, "parameters", "{:.0f}"),
-                            number(row, "seconds_per_simulated_second", "{:.3g}"),
-                            number(row, "seconds_per_step_and_particle", "{:.3g}", 1e6),
-                            row.contains("noise_trials") && row["noise_trials"].is_string()
-                                ? row["noise_trials"].get<std::string>()
-                                : std::string("-"));
-    }
-    return text;
-}
-
 }  // namespace springtime::app

@@ -16,7 +16,4 @@ nlohmann::json baseline_rows(const ReproduceArguments& arguments,
 
 RowKeys baseline_keys();
 
-// What was trained for how long, how fast it runs, and how errors grow, for these and for springs.
-std::string baseline_tables(const nlohmann::json& rows);
-
 }  // namespace springtime::app

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "baselines.h"
+#include "generalisation_text.h"
 #include "presets.h"
 #include "unseen_motion.h"
 
@@ -139,50 +140,6 @@ void add_published_rows(nlohmann::json& rows)
     }
 }
 
-std::string introduction(const GeneralisationScale& scale)
-{
-    return fmt::format(
-        "Springs learn from {} rollouts of a finite-element sheet ({} s, held by two anchors), and "
-        "then run by themselves on rollouts that nothing was chosen by. The figures are the motion "
-        "RMSE [m]: the distance from the free landmarks, root mean square, mean and standard "
-        "deviation over all frames. The first column has {} rollouts like those of the training, "
-        "the next ones {} each with other numbers of anchors, the fifth the seconds from {} to {} "
-        "of {} rollouts that run on. The map is the stiffness of each cell; its correlation is "
-        "that with the map of the source. The source itself with a finer mesh, or a little "
-        "stiffer, says how close any cloth can come. Published figures belong to another cloth of "
-        "that size.\n\n",
-        scale.rollouts, scale.seconds, scale.test_rollouts, scale.anchored_rollouts, scale.seconds,
-        scale.longer, scale.longer_rollouts);
-}
-
-std::string number_in(const nlohmann::json& row, const char* key, const char* pattern)
-{
-    const bool there = row.contains(key) && row[key].is_number();
-    return there ? fmt::format(fmt::runtime(pattern), row[key].get<double>()) : std::string("-");
-}
-
-std::string text_of(const nlohmann::json& rows, const GeneralisationScale& scale)
-{
-    const auto mean = [](const nlohmann::json& row, const char* key) {
-        return row.contains(key) ? number_in(row[key], "mean", "{:.3f}") : std::string("-");
-    };
-    std::string text =
-        introduction(scale) +
-        fmt::format(
-            "| cloth | two anchors | one | three | four | {} to {} s | correlation of the map | "
-            "training [s] |\n"
-            "|---|---|---|---|---|---|---|---|\n",
-            scale.seconds, scale.longer);
-    for (const nlohmann::json& row : rows) {
-        text += fmt::format(
-            "| {} | {} ± {} | {} | {} | {} | {} | {} | {} |\n", row["name"].get<std::string>(),
-            mean(row, "unseen"), number_in(row["unseen"], "std", "{:.3f}"), mean(row, "anchors_1"),
-            mean(row, "anchors_3"), mean(row, "anchors_4"), number_in(row, "after", "{:.3f}"),
-            number_in(row, "map_correlation", "{:.2f}"), number_in(row, "seconds", "{:.0f}"));
-    }
-    return text + baseline_tables(rows);
-}
-
 // The source, the motion to learn from and the motion to be judged by, made once.
 struct Prepared {
     GeneralisationScale scale;
@@ -266,7 +223,7 @@ int reproduce_generalisation(const ReproduceArguments& arguments)
     rows.push_back(still_row(unseen));
     add_published_rows(rows);
     write_result(arguments, "Following finite elements on motion never seen",
-                 result_of(prepared, rows), text_of(rows, scale));
+                 result_of(prepared, rows), generalisation_text(rows, scale));
     return kDone;
 }
 
@@ -278,7 +235,7 @@ int reproduce_baselines(const ReproduceArguments& arguments)
     rows.push_back(still_row(prepared.unseen));
     add_published_rows(rows);
     write_result(arguments, "Baselines on motion never seen", result_of(prepared, rows),
-                 text_of(rows, prepared.scale));
+                 generalisation_text(rows, prepared.scale));
     return kDone;
 }
 
