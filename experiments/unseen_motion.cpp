@@ -78,9 +78,9 @@ GeneralisationScale generalisation_scale_named(const std::string& name)
         GeneralisationScale scale{16, 21, 17, 12, 8, 8, 12, 48, 16, 16, 16};
         scale.learning = short_learning({{24, 1}, {16, 2}}, 16, 16);
         scale.more_work = {{48, 1}, {48, 2}};
-        scale.graph_steps = 600;
-        scale.ode_steps = 64;
-        scale.trial_steps = 60;
+        scale.graph_steps = 300;
+        scale.ode_steps = 32;
+        scale.trial_steps = 30;
         scale.hidden = 32;
         scale.layers = 4;
         return scale;
