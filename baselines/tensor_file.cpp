@@ -123,9 +123,12 @@ TensorReader::TensorReader(fs::path path)
 void TensorReader::read_header()
 {
     const auto bad = [&](const std::string& line) {
-        return BadInput(path_.string() + ": found '" + line.substr(0, 60) +
-                        "', but a line of the header was needed; it must be a file that "
-                        "springtime wrote");
+        const bool readable =
+            std::all_of(line.begin(), line.end(), [](char c) { return c >= ' '; });
+        return BadInput(path_.string() + ": found '" +
+                        (readable ? line.substr(0, 60) : "bytes that are no text") +
+                        "', but a line of the header was needed; give a file of tensors, which "
+                        "`springtime reproduce` and `springtime-baseline` write");
     };
     std::array<char, 4096> buffer{};
     for (bool first = true;; first = false) {
