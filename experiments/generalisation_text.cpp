@@ -1,6 +1,7 @@
 #include "generalisation_text.h"
 
 #include <cmath>
+#include <map>
 
 namespace springtime::app {
 
@@ -109,12 +110,41 @@ std::string table_over_time(const nlohmann::json& rows, const GeneralisationScal
     return text;
 }
 
+std::string comparison_text(const nlohmann::json& rows)
+{
+    const nlohmann::json ratios = springs_over_networks(rows);
+    if (ratios.is_null()) return {};
+    return fmt::format(
+        "\nSprings have {} of the motion RMSE of MeshGraphNets, which {}, and were trained in one "
+        "part in {} of the time.\n",
+        number_in(ratios, "motion", "{:.2f}"),
+        ratios["trained"].get<bool>() ? "were trained" : "were not trained to their end",
+        number_in(ratios, "networks_over_springs_seconds", "{:.0f}"));
+}
+
 }  // namespace
+
+nlohmann::json springs_over_networks(const nlohmann::json& rows)
+{
+    std::map<std::string, nlohmann::json> by_key;
+    for (const nlohmann::json& row : rows) by_key[row["key"]] = row;
+    const nlohmann::json &springs = by_key["default"], &networks = by_key["mesh-graph-nets"];
+    if (springs.is_null() || networks.is_null() || !networks["unseen"]["mean"].is_number() ||
+        !springs["unseen"]["mean"].is_number()) {
+        return nullptr;
+    }
+    return {{"motion",
+             springs["unseen"]["mean"].get<double>() / networks["unseen"]["mean"].get<double>()},
+            {"networks_over_springs_seconds",
+             networks["seconds"].get<double>() / springs["seconds"].get<double>()},
+            {"trained", networks["trained"]},
+            {"networks_on", networks["trained_on"]}};
+}
 
 std::string generalisation_text(const nlohmann::json& rows, const GeneralisationScale& scale)
 {
     return introduction(scale) + error_table(rows, scale) + training_table(rows) +
-           table_over_time(rows, scale);
+           table_over_time(rows, scale) + comparison_text(rows);
 }
 
 }  // namespace springtime::app

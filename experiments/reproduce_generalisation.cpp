@@ -167,6 +167,7 @@ nlohmann::json result_of(const Prepared& prepared, const nlohmann::json& rows)
     return {{"training_rollouts", prepared.scale.rollouts},
             {"test_rollouts", prepared.scale.test_rollouts},
             {"seconds_of_rollouts", prepared.scale.seconds},
+            {"springs_over_mesh_graph_nets", springs_over_networks(rows)},
             {"rows", rows}};
 }
 

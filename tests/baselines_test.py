@@ -103,6 +103,12 @@ class Baselines(unittest.TestCase):
         self.assertEqual(list(self.rows("g")), plan["generalisation"])
         for key in KEYS:
             self.assertIn(key, plan["generalisation"])
+        ratios = json.loads((self.folder / "g/result.json").read_text())["springs_over_mesh_graph_nets"]
+        rows = self.rows("g")
+        self.assertAlmostEqual(ratios["motion"] * rows["mesh-graph-nets"]["unseen"]["mean"],
+                               rows["default"]["unseen"]["mean"])
+        self.assertIs(ratios["trained"], False)
+        self.assertIn("which were not trained to their end", (self.folder / "g/result.md").read_text())
 
 
 if __name__ == "__main__":
