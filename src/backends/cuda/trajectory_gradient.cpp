@@ -255,7 +255,7 @@ void CudaTrajectoryGradient::run(Views views, const CourseShape& shape, const Fr
     }
     const std::vector<FollowedLane> followed = followed_.fetched();
     for (std::size_t i = 0; i < views.size(); ++i) {
-        const double frames = double(std::max(followed[i].frames, 1));
+        const double frames = double(std::max<std::int64_t>(followed[i].frames, 1));
         results[i] = {followed[i].loss / frames, followed[i].error / frames,
                       std::size_t(followed[i].frames)};
     }
