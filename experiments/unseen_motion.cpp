@@ -76,7 +76,7 @@ GeneralisationScale generalisation_scale_named(const std::string& name)
     }
     if (name == "quick") {
         GeneralisationScale scale{16, 21, 17, 12, 8, 8, 12, 48, 16, 16, 16};
-        scale.learning = short_learning({{24, 1}, {16, 2}}, 16, 16);
+        scale.learning = short_learning({{24, 1}, {16, 2}}, 40, 16);
         scale.more_work = {{48, 1}, {48, 2}};
         scale.graph_steps = 300;
         scale.ode_steps = 32;
