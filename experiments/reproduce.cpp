@@ -47,31 +47,74 @@ std::shared_ptr<void> claim_out(const ReproduceArguments& arguments)
     return claim;
 }
 
-using Experiment = int (*)(const ReproduceArguments&);
-
-Experiment experiment_named(const std::string& name)
+const Experiment& experiment_named(const std::string& name)
 {
-    if (name == "reconstruction") return reproduce_reconstruction;
-    if (name == "locking") return reproduce_locking;
-    if (name == "drape") return reproduce_drape;
-    if (name == "generalisation") return reproduce_generalisation;
-    if (name == "identification") return reproduce_identification;
-    throw Error(
-        "reproduce '{}': no such experiment; there are reconstruction, generalisation, "
-        "locking, drape and identification",
-        name);
+    std::string names;
+    for (const Experiment& experiment : experiments()) {
+        if (experiment.name == name) return experiment;
+        names += experiment.name + ", ";
+    }
+    throw Error("reproduce '{}': no such experiment; there are {}and all", name, names);
+}
+
+void check_arguments(const ReproduceArguments& arguments)
+{
+    const std::string& name = arguments.experiment;
+    if (!arguments.obstacles.empty() && name != "drape") {
+        throw Error("--obstacle: is for reproduce drape, not {}", name);
+    }
+    if (arguments.baselines && name != "generalisation" && name != "all") {
+        throw Error("--baselines: is for reproduce generalisation and all, not {}", name);
+    }
+    if (arguments.training_rollouts && name != "generalisation" && name != "baselines") {
+        throw Error("--training-rollouts: is for reproduce generalisation and baselines, not {}",
+                    name);
+    }
+}
+
+nlohmann::json plan_of(const ReproduceArguments& arguments)
+{
+    nlohmann::json plan;
+    for (const Experiment& experiment : experiments()) {
+        const bool wanted = arguments.experiment == "all" ? experiment.of_publication
+                                                          : experiment.name == arguments.experiment;
+        if (wanted) plan[experiment.name] = experiment.rows(arguments);
+    }
+    return plan;
 }
 
 }  // namespace
 
+const std::vector<Experiment>& experiments()
+{
+    static const std::vector<Experiment> all{
+        {"reconstruction", reproduce_reconstruction, reconstruction_rows},
+        {"generalisation", reproduce_generalisation, generalisation_rows},
+        {"locking", reproduce_locking, locking_rows},
+        {"drape", reproduce_drape, drape_rows},
+        {"identification", reproduce_identification, identification_rows},
+        {"maps", reproduce_maps, maps_rows},
+        {"baselines", reproduce_baselines, baseline_row_keys, false}};
+    return all;
+}
+
+int run_experiment(const Experiment& experiment, const ReproduceArguments& arguments)
+{
+    const std::shared_ptr<void> claim = claim_out(arguments);
+    return experiment.run(arguments);
+}
+
 int run_reproduce(const ReproduceArguments& arguments)
 {
-    if (!arguments.obstacles.empty() && arguments.experiment != "drape") {
-        throw Error("--obstacle: is for reproduce drape, not {}", arguments.experiment);
+    const Experiment chosen = arguments.experiment == "all"
+                                  ? Experiment{"all", reproduce_all, nullptr}
+                                  : experiment_named(arguments.experiment);
+    check_arguments(arguments);
+    if (arguments.plan) {
+        fmt::print("{}\n", plan_of(arguments).dump());
+        return kDone;
     }
-    const Experiment run = experiment_named(arguments.experiment);
-    const std::shared_ptr<void> claim = claim_out(arguments);
-    return run(arguments);
+    return run_experiment(chosen, arguments);
 }
 
 void write_result(const ReproduceArguments& arguments, const std::string& title,
@@ -80,11 +123,14 @@ void write_result(const ReproduceArguments& arguments, const std::string& title,
     const fs::path out = arguments.out;
     result["experiment"] = arguments.experiment;
     result["scale"] = arguments.scale;
+    result["title"] = title;
+    result["baselines"] = arguments.baselines;
     write_text((out / "result.json").string(), result.dump(1) + "\n");
     write_text((out / "result.md").string(),
                fmt::format("# {}\n\nMade by `springtime reproduce {} --scale {}`.\n\n{}", title,
                            arguments.experiment, arguments.scale, text));
     leave_report_of(arguments, result);
+    if (arguments.inside) return;
     if (arguments.common.json) {
         fmt::print("{}\n", result.dump());
     } else {
@@ -153,12 +199,14 @@ Verb add_reproduce(CLI::App& root)
                                  "numbers beside ours; run again to go on after an interruption");
     flags
         .add("experiment", arguments->experiment,
-             "reconstruction, generalisation, locking, drape or identification")
+             "all, or one of reconstruction, generalisation, locking, drape, identification, maps "
+             "and baselines")
         .required();
     flags.add("--out", arguments->out, "Folder to write to").type("FOLDER");
     flags
         .add("--scale", arguments->scale,
-             "full; quick for a first look; smoke to see that all parts work")
+             "full, as published; quick, in ten minutes of two cores; smoke to see that all parts "
+             "work")
         .one_of({"full", "quick", "smoke"});
     flags
         .add("--obstacle", arguments->obstacles,
@@ -166,6 +214,18 @@ Verb add_reproduce(CLI::App& root)
              "file")
         .repeated()
         .type("FILE");
+    flags.add_switch("--baselines", arguments->baselines,
+                     "generalisation, all: also trains a neural ODE and MeshGraphNets");
+    const Flags more = flags.in(kRunGroup);
+    more.add("--baseline-device", arguments->baseline_device, "Where baselines run")
+        .one_of({"auto", "cpu", "cuda"});
+    more.add("--baseline-minutes", arguments->baseline_minutes,
+             "Limit for training MeshGraphNets and the neural ODE; run again to go on")
+        .one_or_two()
+        .type("MINUTES");
+    more.add("--training-rollouts", arguments->training_rollouts,
+             "generalisation, baselines: rollouts to learn from instead of those of the scale");
+    more.add_switch("--plan", arguments->plan, "Show the rows of each experiment, and make none");
     add_overwrite(flags, arguments->overwrite);
     add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_common(flags, arguments->common);

@@ -98,14 +98,25 @@ std::string text_of(const nlohmann::json& drapes, int falls)
     return text + details;
 }
 
+std::vector<std::string> obstacles_of(const ReproduceArguments& arguments)
+{
+    std::vector<std::string> obstacles{"table", "sphere", "animal"};
+    obstacles.insert(obstacles.end(), arguments.obstacles.begin(), arguments.obstacles.end());
+    return obstacles;
+}
+
 }  // namespace
+
+RowKeys drape_rows(const ReproduceArguments& arguments)
+{
+    return obstacles_of(arguments);
+}
 
 int reproduce_drape(const ReproduceArguments& arguments)
 {
     const FemScale scale = fem_scale_named(arguments.scale);
     const fs::path folder = fs::path(arguments.out) / arguments.scale;
-    std::vector<std::string> obstacles{"table", "sphere", "animal"};
-    obstacles.insert(obstacles.end(), arguments.obstacles.begin(), arguments.obstacles.end());
+    const std::vector<std::string> obstacles = obstacles_of(arguments);
     std::set<std::string> names;
     for (const std::string& obstacle : obstacles) {
         drape_options(obstacle, 1);  // errors come first
@@ -114,8 +125,8 @@ int reproduce_drape(const ReproduceArguments& arguments)
     }
 
     const NamedCloth source = reference_mesh(scale.middle, kReferenceBending);
-    const Surrogates surrogates =
-        learn_surrogates(folder / "training", source.cloth, scale, std::nullopt, arguments.common);
+    const Surrogates surrogates = learn_surrogates(training_folder(arguments), source.cloth, scale,
+                                                   std::nullopt, arguments.common);
     const Drapers drapers{source,
                           {reference_mesh(scale.remeshed, kReferenceBending),
                            {"learned", surrogates.learned},

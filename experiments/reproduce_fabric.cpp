@@ -23,7 +23,7 @@ struct FabricScale {
 FabricScale fabric_scale(const std::string& name)
 {
     if (name == "smoke") return {7, 13, 2, 3, 2, {{2, 0.5}}, 2};
-    if (name == "quick") return {16, 31, 8, 8, 8, {}, {}};
+    if (name == "quick") return {16, 31, 8, 8, 8, {{30, 0.5}, {20, 1}}, 30};
     return {31, 61, 8, 8, 32, {}, {}};
 }
 
@@ -71,12 +71,16 @@ Cloth hardly_changed(Cloth cloth)
     return cloth;
 }
 
-json motion_row(const std::string& text, const Cloth& cloth, const Motion& test,
-                const CommonOptions& common)
+constexpr const char* kHardlyChanged = "source-hardly-changed";
+constexpr const char* kCoarseSource = "source-on-finer";
+
+json motion_row(const std::string& key, const std::string& text, const Cloth& cloth,
+                const Motion& test, const CommonOptions& common)
 {
     const MotionError error = surrogate_error(cloth, test, device_named(common.device),
                                               common.threads, show_progress(common.quiet));
-    return {{"text", text}, {"motion_rmse", {{"mean", error.mean}, {"std", error.std}}}};
+    return {
+        {"key", key}, {"text", text}, {"motion_rmse", {{"mean", error.mean}, {"std", error.std}}}};
 }
 
 double relative_rmse(const std::vector<double>& ours, const std::vector<double>& theirs)
@@ -86,13 +90,12 @@ double relative_rmse(const std::vector<double>& ours, const std::vector<double>&
     return std::sqrt(sum / double(ours.size()));
 }
 
-LearnOptions fabric_options(const FabricScale& scale, const CommonOptions& common)
+LearnOptions fabric_options(const FabricScale& scale)
 {
     LearnOptions options;
     options.elements = LearnElements::triangles;
     options.horizons = scale.horizons;
     options.homogeneous_iterations = scale.homogeneous;
-    options.threads = common.threads;
     return options;
 }
 
@@ -112,11 +115,11 @@ class FabricTrial {
     {
         json rows = json::array();
         const Motion test = motion({"unseen", ""}, scale_.test, common_.seed + 1000003);
-        rows.push_back(motion_row("source, parameters changed by 1e-7", hardly_changed(truth_),
-                                  test, common_));
+        rows.push_back(motion_row(kHardlyChanged, "source, parameters changed by 1e-7",
+                                  hardly_changed(truth_), test, common_));
         for (const FabricData& data : fabric_data()) rows.push_back(row(data, test));
-        rows.push_back(motion_row("source with the coarse mesh, on the finer source", truth_,
-                                  unseen_finer(), common_));
+        rows.push_back(motion_row(kCoarseSource, "source with the coarse mesh, on the finer source",
+                                  truth_, unseen_finer(), common_));
         return rows;
     }
 
@@ -140,12 +143,13 @@ class FabricTrial {
         const fs::path file = folder_ / (data.name + ".json");
         if (fs::exists(file)) return json::parse(read_text(file.string()));
         note(common_, "triangles, " + data.text);
-        const Motion seen = motion(data, scale_.few, common_.seed);
+        motion(data, scale_.few, common_.seed);
+        const RunFolder run = open_run(folder_ / data.name, "triangles", common_);
         const Learned learned =
-            learn(seen, fabric_options(scale_, common_), show_progress(common_.quiet));
+            learn_in(run, folder_ / (data.name + ".h5"), fabric_options(scale_), common_);
         const Motion unseen = data.finer ? unseen_finer() : test;
-        json row = motion_row(fmt::format("{} rollouts, {}", scale_.few, data.text), learned.cloth,
-                              unseen, common_);
+        json row = motion_row(data.name, fmt::format("{} rollouts, {}", scale_.few, data.text),
+                              learned.cloth, unseen, common_);
         row["seconds"] = learned.seconds;
         const bool comparable =
             !data.finer && learned.cloth.triangles.corners == truth_.triangles.corners;
@@ -171,6 +175,14 @@ class FabricTrial {
 json fabric_rows(const ReproduceArguments& arguments, const fs::path& folder)
 {
     return FabricTrial(arguments, folder).rows();
+}
+
+RowKeys fabric_row_keys()
+{
+    RowKeys keys{kHardlyChanged};
+    for (const FabricData& data : fabric_data()) keys.push_back(data.name);
+    keys.push_back(kCoarseSource);
+    return keys;
 }
 
 std::string fabric_table(const json& rows)

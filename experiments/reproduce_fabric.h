@@ -8,6 +8,7 @@ namespace springtime::app {
 // a run before has finished is taken as it is.
 nlohmann::json fabric_rows(const ReproduceArguments& arguments,
                            const std::filesystem::path& folder);
+RowKeys fabric_row_keys();
 std::string fabric_table(const nlohmann::json& rows);
 
 }  // namespace springtime::app

@@ -1,130 +1,15 @@
-#include <cmath>
 #include <filesystem>
-#include <optional>
 
+#include "baselines.h"
+#include "generalisation_text.h"
 #include "presets.h"
-#include "progress.h"
-#include "reproduce.h"
-#include "surrogates.h"
+#include "unseen_motion.h"
 
 namespace springtime::app {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// How much of it: all laws and grids, those that the figures need, or just a test that all parts
-// work.
-struct Scale {
-    int mesh, finer;  // particles along a side of the source, and of the re-meshed source
-    double seconds;
-    int rollouts, test_rollouts, anchored_rollouts;
-    bool all_rows;
-};
-
-Scale scale_named(const std::string& name)
-{
-    if (name == "smoke") return {5, 7, 1, 6, 2, 1, false};
-    if (name == "quick") return {31, 41, 8, 128, 32, 16, false};
-    return {31, 41, 8, 512, 32, 32, true};
-}
-
-// Seeds of motion that no choice was made on.
-constexpr std::uint64_t kUnseen = 9000001;
-
-GenerateOptions motion_options(const Scale& scale, int rollouts, int anchors, std::uint64_t seed)
-{
-    GenerateOptions run = reference_run();
-    run.seconds = scale.seconds;
-    run.rollouts = rollouts;
-    run.anchors = anchors;
-    run.seed = seed;
-    run.stride = 20;
-    return run;
-}
-
-// Unseen rollouts: those like the training rollouts, and those held by other numbers of anchors.
-struct Tests {
-    Motion unseen;
-    std::vector<std::pair<int, Motion>> anchored;  // by the number of anchors
-};
-
-Tests make_tests(const fs::path& folder, const Scale& scale, const Cloth& source,
-                 const CommonOptions& common)
-{
-    const auto make = [&](int anchors, int rollouts) {
-        const fs::path path = folder / fmt::format("unseen-{}.h5", anchors);
-        make_motion(path, source,
-                    motion_options(scale, rollouts, anchors, common.seed + kUnseen + anchors),
-                    common);
-        return until_interrupted(open_motion(path));
-    };
-    Tests tests{make(2, scale.test_rollouts), {}};
-    for (const int anchors : {1, 3, 4}) {
-        tests.anchored.emplace_back(anchors, make(anchors, scale.anchored_rollouts));
-    }
-    return tests;
-}
-
-nlohmann::json number(double value)
-{
-    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
-
-// What a cloth does on all tests. One that blows up has no numbers.
-class Judge {
-  public:
-    Judge(const Tests& tests, const Cloth& source, const CommonOptions& common)
-        : tests_(tests), source_(source), common_(common)
-    {
-    }
-
-    nlohmann::json row(const std::string& name, const Cloth& cloth) const
-    {
-        nlohmann::json row{{"name", name}, {"unseen", error_of(cloth, tests_.unseen)}};
-        for (const auto& [anchors, motion] : tests_.anchored) {
-            row[fmt::format("anchors_{}", anchors)] = error_of(cloth, motion);
-        }
-        if (cloth.springs.spring_count() > 0) {
-            row["map_correlation"] = number(map_correlation(cloth, source_));
-        }
-        return row;
-    }
-    nlohmann::json still_row() const
-    {
-        nlohmann::json row{{"name", "nothing moves"}};
-        row["unseen"] = brief(static_error(tests_.unseen));
-        for (const auto& [anchors, motion] : tests_.anchored) {
-            row[fmt::format("anchors_{}", anchors)] = brief(static_error(motion));
-        }
-        return row;
-    }
-
-  private:
-    static nlohmann::json brief(const MotionError& error)
-    {
-        return {{"mean", number(error.mean)}, {"std", number(error.std)}};
-    }
-    nlohmann::json error_of(const Cloth& cloth, const Motion& motion) const
-    {
-        const MotionHeader& header = motion.header;
-        // The source at its own step; a cloth that needs shorter ones gets them.
-        const int substeps = stable_substeps(cloth, header.environment, header.dt);
-        const auto error = [&](int parts) {
-            return brief(surrogate_error(cloth, motion, device_named(common_.device),
-                                         common_.threads, show_progress(common_.quiet), parts));
-        };
-        try {
-            return error(cloth.springs.spring_count() > 0 ? 1 : substeps);
-        } catch (const Failure&) {
-            return {{"mean", nullptr}, {"std", nullptr}};
-        }
-    }
-
-    const Tests& tests_;
-    const Cloth& source_;
-    const CommonOptions& common_;
-};
 
 // The source with all stiffness raised by a share.
 Cloth stiffened(Cloth cloth, double share)
@@ -142,153 +27,216 @@ struct Training {
     LearnOptions options;
 };
 
-LearnOptions with_law(const SpringLaw& law)
+LearnOptions with_law(LearnOptions options, const SpringLaw& law)
 {
-    LearnOptions options;
     options.law = law;
     return options;
 }
 
-LearnOptions on_grid(int side, LearnOptions options = {})
+LearnOptions on_grid(LearnOptions options, int side)
 {
     options.grid = Grid{side, side};
     return options;
 }
 
 // What more time than a minute or two gains.
-LearnOptions longer()
+LearnOptions longer(const GeneralisationScale& scale)
 {
-    LearnOptions options;
-    options.horizons = {{100, 1}, {200, 2}};
-    options.batch = 128;
+    LearnOptions options = scale.learning;
+    options.horizons = scale.more_work;
+    options.batch *= 4;
     return options;
 }
 
-std::vector<Training> trainings_of(const Scale& scale)
+std::vector<Training> trainings_of(const GeneralisationScale& scale)
 {
+    const LearnOptions& usual = scale.learning;
     const SpringLaw published = law_named("published");
-    const auto square = [](int side) { return fmt::format("{0} x {0}", side); };
+    const auto law = [&](const SpringLaw& of) { return with_law(usual, of); };
+    const auto square = [](int side) { return fmt::format(", on a grid of {0} x {0}", side); };
     std::vector<Training> trainings{
-        {"default", "per spring, lean law: what `train` learns by default", {}},
-        {"published-law", "per spring, published law (k, b)", with_law(published)},
-        {"finer", "per spring, lean law, on a grid of " + square(scale.mesh + 1),
-         on_grid(scale.mesh + 1)}};
-    if (!scale.all_rows) return trainings;
-    const std::vector<Training> more{
-        {"full", "per spring, full law", with_law(law_named("full"))},
-        {"k2-b", "per spring, k+, k-, b", with_law({.knots = {0}})},
-        {"k-b-bends", "per spring, k, b, kappa, eta", with_law({.knots = {}, .bends = true})},
-        {"k-b-c", "per spring, k, b, c", with_law({.knots = {}, .isotropic = true})},
-        {"k2-b-c", "per spring, k+, k-, b, c", with_law({.knots = {0}, .isotropic = true})},
+        {"default", "per spring, lean law: what `train` learns by default", usual},
+        {"published-law", "per spring, published law (k, b)", law(published)},
+        {"full", "per spring, full law", law(law_named("full"))},
+        {"k2-b", "per spring, k+, k-, b", law({.knots = {0}})},
+        {"k-b-bends", "per spring, k, b, kappa, eta", law({.knots = {}, .bends = true})},
+        {"k-b-c", "per spring, k, b, c", law({.knots = {}, .isotropic = true})},
+        {"k2-b-c", "per spring, k+, k-, b, c", law({.knots = {0}, .isotropic = true})},
         {"k-b-c-bends", "per spring, k, b, c, kappa, eta",
-         with_law({.knots = {}, .isotropic = true, .bends = true})},
-        {"long", "per spring, lean law, longer clips and ten times the work", longer()},
-        {"24", "per spring, lean law, on a grid of 24 x 24", on_grid(24)},
-        {"16", "per spring, lean law, on a grid of 16 x 16", on_grid(16)},
-        {"published-32", "per spring, published law, on a grid of 32 x 32",
-         on_grid(32, with_law(published))},
-        {"published-24", "per spring, published law, on a grid of 24 x 24",
-         on_grid(24, with_law(published))},
-        {"published-16", "per spring, published law, on a grid of 16 x 16",
-         on_grid(16, with_law(published))}};
-    trainings.insert(trainings.end(), more.begin(), more.end());
+         law({.knots = {}, .isotropic = true, .bends = true})},
+        {"long", "per spring, lean law, longer clips and ten times the work", longer(scale)}};
+    for (const auto& [key, side] : {std::pair{"finer", scale.finer},
+                                    {"coarser", scale.coarser},
+                                    {"coarsest", scale.coarsest}}) {
+        trainings.push_back({key, "per spring, lean law" + square(side), on_grid(usual, side)});
+        trainings.push_back({fmt::format("published-{}", key),
+                             "per spring, published law" + square(side),
+                             on_grid(law(published), side)});
+    }
     return trainings;
 }
 
-// The rows of one training. The homogeneous networks are those of the first.
-void add_rows(const Training& training, const fs::path& folder, const Judge& judge,
-              const CommonOptions& common, nlohmann::json& rows)
+// Numbers of a cloth that were learned or could be: all parameters of all elements.
+std::size_t parameter_count(Cloth cloth)
 {
-    note(common, training.row);
-    const RunFolder run = open_run(folder / training.name, training.name, common);
-    const Learned learned = learn_in(run, folder / "train.h5", training.options, common);
-    write_png(run.path() / "stiffness.png", draw_stiffness(learned.cloth));
-    if (rows.empty()) {
-        rows.push_back(judge.row("homogeneous, published law (k, b)", learned.steps.front().cloth));
-        rows.push_back(judge.row("homogeneous, lean law", learned.steps[1].cloth));
+    std::size_t count = 0;
+    for (const Parameter& parameter : parameters_in(cloth)) {
+        count += values_of(cloth, parameter).size();
     }
-    rows.push_back(judge.row(training.row, learned.steps.back().cloth));
-    rows.back()["seconds"] = learned.training_seconds;
+    return count;
 }
+
+// The rows of one training. The homogeneous networks are those of the first.
+class RowMaker {
+  public:
+    RowMaker(const fs::path& folder, const UnseenMotion& unseen, const Cloth& source,
+             const CommonOptions& common)
+        : folder_(folder), unseen_(unseen), source_(source), common_(common)
+    {
+    }
+
+    nlohmann::json row(const std::string& key, const std::string& name, const Cloth& cloth) const
+    {
+        nlohmann::json row = unseen_row(key, name, cloth, source_, unseen_, common_);
+        row["parameters"] = parameter_count(cloth);
+        return row;
+    }
+
+    void add(const Training& training, nlohmann::json& rows) const
+    {
+        note(common_, training.row);
+        const RunFolder run = open_run(folder_ / training.name, training.name, common_);
+        const Learned learned = learn_in(run, folder_ / "train.h5", training.options, common_);
+        write_png(run.path() / "stiffness.png", draw_stiffness(learned.cloth));
+        if (rows.empty()) {
+            rows.push_back(row("homogeneous-published", "homogeneous, published law (k, b)",
+                               learned.steps.front().cloth));
+            rows.push_back(row("homogeneous", "homogeneous, lean law", learned.steps[1].cloth));
+        }
+        rows.push_back(row(training.name, training.row, learned.steps.back().cloth));
+        rows.back()["seconds"] = learned.training_seconds;
+    }
+
+  private:
+    fs::path folder_;
+    const UnseenMotion& unseen_;
+    const Cloth& source_;
+    const CommonOptions& common_;
+};
 
 // Errors that others published for their own cloth of the same size and mesh. [m]
 void add_published_rows(nlohmann::json& rows)
 {
     struct Published {
-        const char* name;
+        const char *key, *name;
         double mean, std;
     };
-    for (const Published& p : {Published{"published: springs", 0.64, 0.42},
-                               {"published: MeshGraphNets, 48 h of training", 0.68, 0.45},
-                               {"published: neural ODE", 6.34, 6.30}}) {
-        rows.push_back({{"name", p.name}, {"unseen", {{"mean", p.mean}, {"std", p.std}}}});
+    for (const Published& p :
+         {Published{"published-springs", "published: springs", 0.64, 0.42},
+          {"published-mesh-graph-nets", "published: MeshGraphNets, 48 h of training", 0.68, 0.45},
+          {"published-neural-ode", "published: neural ODE", 6.34, 6.30}}) {
+        rows.push_back(
+            {{"key", p.key}, {"name", p.name}, {"unseen", {{"mean", p.mean}, {"std", p.std}}}});
     }
 }
 
-std::string text_of(const nlohmann::json& rows, const Scale& scale)
+// The source, the motion to learn from and the motion to be judged by, made once.
+struct Prepared {
+    GeneralisationScale scale;
+    fs::path folder;
+    Cloth source;
+    UnseenMotion unseen;
+};
+
+Prepared prepare(const ReproduceArguments& arguments)
 {
-    const auto mean = [](const nlohmann::json& row, const char* key) {
-        const bool there = row.contains(key) && !row[key]["mean"].is_null();
-        return there ? fmt::format("{:.3f}", row[key]["mean"].get<double>()) : std::string("-");
-    };
-    const auto plain = [](const nlohmann::json& row, const char* key, const char* pattern) {
-        const bool there = row.contains(key) && !row[key].is_null();
-        return there ? fmt::format(fmt::runtime(pattern), row[key].get<double>())
-                     : std::string("-");
-    };
-    std::string text = fmt::format(
-        "Springs learn from {} rollouts of a finite-element sheet ({} s, held by two anchors), and "
-        "then run by themselves on rollouts that nothing was chosen by. The figures are the motion "
-        "RMSE [m]: the distance from the free landmarks, root mean square, mean over all frames. "
-        "The first column has {} rollouts like those of the training, the next ones {} each with "
-        "other numbers of anchors. The map is the stiffness of each cell; its correlation is that "
-        "with the map of the source. The source itself with a finer mesh, or a little stiffer, "
-        "says how close any cloth can come. Published figures belong to another cloth of that "
-        "size.\n\n"
-        "| cloth | two anchors | one | three | four | correlation of the map | training [s] |\n"
-        "|---|---|---|---|---|---|---|\n",
-        scale.rollouts, scale.seconds, scale.test_rollouts, scale.anchored_rollouts);
-    for (const nlohmann::json& row : rows) {
-        text +=
-            fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row["name"].get<std::string>(),
-                        mean(row, "unseen"), mean(row, "anchors_1"), mean(row, "anchors_3"),
-                        mean(row, "anchors_4"), plain(row, "map_correlation", "{:.2f}"),
-                        plain(row, "seconds", "{:.0f}"));
-    }
-    return text;
+    GeneralisationScale scale = generalisation_scale_named(arguments.scale);
+    if (arguments.training_rollouts) scale.rollouts = *arguments.training_rollouts;
+    const fs::path folder = fs::path(arguments.out) / arguments.scale;
+    fs::create_directories(folder);
+    const Cloth source = reference_cloth({scale.mesh, scale.mesh}, MeshCut::diagonal);
+    write_cloth(folder / "source.json", source);
+    write_png(folder / "source.png", draw_stiffness(source));
+    make_motion(folder / "train.h5", source,
+                generalisation_run(scale, scale.rollouts, arguments.common.seed), arguments.common);
+    return {scale, folder, source, make_unseen_motion(folder, scale, source, arguments.common)};
+}
+
+nlohmann::json result_of(const Prepared& prepared, const nlohmann::json& rows)
+{
+    return {{"training_rollouts", prepared.scale.rollouts},
+            {"test_rollouts", prepared.scale.test_rollouts},
+            {"seconds_of_rollouts", prepared.scale.seconds},
+            {"springs_over_mesh_graph_nets", springs_over_networks(rows)},
+            {"rows", rows}};
+}
+
+RowKeys keys_after_training()
+{
+    return {"still", "published-springs", "published-mesh-graph-nets", "published-neural-ode"};
+}
+
+void append(RowKeys& keys, const RowKeys& more)
+{
+    keys.insert(keys.end(), more.begin(), more.end());
 }
 
 }  // namespace
 
+RowKeys generalisation_rows(const ReproduceArguments& arguments)
+{
+    RowKeys keys{"homogeneous-published", "homogeneous"};
+    for (const Training& training : trainings_of(generalisation_scale_named(arguments.scale))) {
+        keys.push_back(training.name);
+    }
+    if (arguments.baselines) append(keys, baseline_keys());
+    append(keys, {"source-remeshed", "source-stiffer"});
+    append(keys, keys_after_training());
+    return keys;
+}
+
+RowKeys baseline_row_keys(const ReproduceArguments&)
+{
+    RowKeys keys = baseline_keys();
+    append(keys, keys_after_training());
+    return keys;
+}
+
 int reproduce_generalisation(const ReproduceArguments& arguments)
 {
-    const Scale scale = scale_named(arguments.scale);
-    const fs::path folder = fs::path(arguments.out) / arguments.scale;
+    const Prepared prepared = prepare(arguments);
+    const auto& [scale, folder, source, unseen] = prepared;
     const CommonOptions& common = arguments.common;
-    fs::create_directories(folder);
-    const Cloth source = reference_cloth({scale.mesh, scale.mesh}, MeshCut::diagonal);
-    const Cloth finer = reference_cloth({scale.finer, scale.finer}, MeshCut::diagonal);
-    write_cloth(folder / "source.json", source);
-    write_png(folder / "source.png", draw_stiffness(source));
-    make_motion(folder / "train.h5", source, motion_options(scale, scale.rollouts, 2, common.seed),
-                common);
-    const Tests tests = make_tests(folder, scale, source, common);
-    const Judge judge(tests, source, common);
-
+    const RowMaker maker(folder, unseen, source, common);
     nlohmann::json rows = nlohmann::json::array();
-    for (const Training& training : trainings_of(scale)) {
-        add_rows(training, folder, judge, common, rows);
+    for (const Training& training : trainings_of(scale)) maker.add(training, rows);
+    if (arguments.baselines) {
+        for (nlohmann::json& row : baseline_rows(arguments, folder, unseen, source)) {
+            rows.push_back(std::move(row));
+        }
     }
+    const Cloth finer = reference_cloth({scale.remeshed, scale.remeshed}, MeshCut::diagonal);
+    rows.push_back(maker.row(
+        "source-remeshed",
+        fmt::format("the source itself with a mesh of {0} x {0}", scale.remeshed), finer));
     rows.push_back(
-        judge.row(fmt::format("the source itself with a mesh of {0} x {0}", scale.finer), finer));
-    rows.push_back(judge.row("the source itself, 1 % stiffer", stiffened(source, 0.01)));
-    rows.push_back(judge.still_row());
+        maker.row("source-stiffer", "the source itself, 1 % stiffer", stiffened(source, 0.01)));
+    rows.push_back(still_row(unseen));
     add_published_rows(rows);
     write_result(arguments, "Following finite elements on motion never seen",
-                 {{"training_rollouts", scale.rollouts},
-                  {"test_rollouts", scale.test_rollouts},
-                  {"rows", rows}},
-                 text_of(rows, scale));
+                 result_of(prepared, rows), generalisation_text(rows, scale));
+    return kDone;
+}
+
+int reproduce_baselines(const ReproduceArguments& arguments)
+{
+    const Prepared prepared = prepare(arguments);
+    nlohmann::json rows =
+        baseline_rows(arguments, prepared.folder, prepared.unseen, prepared.source);
+    rows.push_back(still_row(prepared.unseen));
+    add_published_rows(rows);
+    write_result(arguments, "Baselines on motion never seen", result_of(prepared, rows),
+                 generalisation_text(rows, prepared.scale));
     return kDone;
 }
 

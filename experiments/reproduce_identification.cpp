@@ -190,6 +190,17 @@ std::string table_of(const std::vector<Data>& all, const nlohmann::json& rows)
 
 }  // namespace
 
+RowKeys identification_rows(const ReproduceArguments& arguments)
+{
+    RowKeys keys;
+    for (const Data& data : data_of(scale_named(arguments.scale))) {
+        keys.push_back(data.name + "-linear");
+        keys.push_back(data.name + "-gradient");
+    }
+    for (const std::string& key : fabric_row_keys()) keys.push_back("triangles-" + key);
+    return keys;
+}
+
 int reproduce_identification(const ReproduceArguments& arguments)
 {
     const Scale scale = scale_named(arguments.scale);

@@ -60,6 +60,12 @@ std::string text_of(const std::vector<Case>& cases)
     return text;
 }
 
+std::string case_key(bool aligned, bool bends)
+{
+    return fmt::format("fold-{}-{}", aligned ? "aligned" : "misaligned",
+                       bends ? "with-bending" : "without-bending");
+}
+
 void fold_cases(const fs::path& folder, const FemScale& scale, double bending,
                 const CommonOptions& common, std::vector<Case>& cases)
 {
@@ -88,7 +94,7 @@ void fold_cases(const fs::path& folder, const FemScale& scale, double bending,
             return aligned ? corner_discs(cloth, "corner-nw", "corner-se")
                            : corner_discs(cloth, "corner-ne", "corner-sw");
         };
-        cases.push_back({fmt::format("fold-{}-{}", way, kind),
+        cases.push_back({case_key(aligned, bending > 0),
                          fmt::format("Fold {} the diagonals of the mesh, {}",
                                      aligned ? "along" : "across", words),
                          settle_all(fine, others, options, common)});
@@ -96,6 +102,12 @@ void fold_cases(const fs::path& folder, const FemScale& scale, double bending,
 }
 
 }  // namespace
+
+RowKeys locking_rows(const ReproduceArguments&)
+{
+    return {case_key(true, true), case_key(false, true), case_key(true, false),
+            case_key(false, false)};
+}
 
 int reproduce_locking(const ReproduceArguments& arguments)
 {

@@ -178,6 +178,15 @@ std::string table_of(const nlohmann::json& methods, const std::vector<std::strin
 
 }  // namespace
 
+RowKeys reconstruction_rows(const ReproduceArguments& arguments)
+{
+    RowKeys keys;
+    for (const Method& method : reconstruction_methods(scale_named(arguments.scale))) {
+        keys.push_back(method.name);
+    }
+    return keys;
+}
+
 int reproduce_reconstruction(const ReproduceArguments& arguments)
 {
     const Scale scale = scale_named(arguments.scale);

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 #include <tuple>
 
 #include "report_file.h"
@@ -37,9 +39,41 @@ Found found_in(const fs::path& out)
     return found;
 }
 
+// Rows of motion never seen that have a published one.
+void add_motion_errors(const nlohmann::json& result, const std::string& scale,
+                       std::vector<PublishedNumber>& numbers)
+{
+    constexpr std::array<std::array<const char*, 2>, 4> kPairs{
+        {{"published-law", "published-springs"},
+         {"default", "published-springs"},
+         {"mesh-graph-nets", "published-mesh-graph-nets"},
+         {"neural-ode-published", "published-neural-ode"}}};
+    std::map<std::string, nlohmann::json> rows;
+    for (const nlohmann::json& row : result["rows"]) {
+        if (row.contains("unseen") && row["unseen"]["mean"].is_number()) rows[row["key"]] = row;
+    }
+    for (const auto& [ours, published] : kPairs) {
+        if (rows.count(ours) == 0 || rows.count(published) == 0) continue;
+        numbers.push_back({"motion RMSE, " + rows[ours]["name"].get<std::string>(),
+                           rows[ours]["unseen"]["mean"].get<double>(),
+                           rows[published]["unseen"]["mean"].get<double>(), "m",
+                           "published for another cloth of that size, here scale " + scale});
+    }
+}
+
 std::vector<PublishedNumber> published_in(const nlohmann::json& result, const std::string& scale)
 {
     std::vector<PublishedNumber> numbers;
+    if (result.contains("experiments")) {
+        for (const auto& [name, part] : result["experiments"].items()) {
+            const std::vector<PublishedNumber> more = published_in(part, scale);
+            numbers.insert(numbers.end(), more.begin(), more.end());
+        }
+    }
+    const std::string experiment = result.value("experiment", "");
+    if (experiment == "generalisation" || experiment == "baselines") {
+        add_motion_errors(result, scale, numbers);
+    }
     if (!result.contains("methods")) return numbers;
     for (const auto& [name, method] : result["methods"].items()) {
         for (const auto& [key, label, unit] : {std::tuple{"stiffness_rmse", "stiffness", "N/m"},
@@ -62,7 +96,10 @@ std::vector<PublishedNumber> published_in(const nlohmann::json& result, const st
 void leave_report_of(const ReproduceArguments& arguments, const nlohmann::json& result)
 {
     if (arguments.no_report) return;
-    Found found = found_in(arguments.out);
+    // Runs can be compared where their motion is the same: of all experiments, on the one about
+    // motion never seen.
+    const bool all = arguments.experiment == "all";
+    Found found = found_in(fs::path(arguments.out) / (all ? "generalisation" : ""));
     if (found.runs.empty()) return;
     if (found.runs.size() > kMostRuns) {
         note(arguments.common,

@@ -1,7 +1,6 @@
 #include "surrogates.h"
 
 #include "presets.h"
-#include "reproduce.h"
 
 namespace springtime::app {
 
@@ -31,8 +30,19 @@ FemScale fem_scale_named(const std::string& name)
         scale.learning.homogeneous_iterations = 4;
         return scale;
     }
-    if (name == "quick") return {16, 31, 46, 41, {32, 32}, 32, 8, 2, 30};
+    if (name == "quick") {
+        FemScale scale{16, 31, 41, 41, {32, 32}, 24, 8, 2, 30};
+        scale.learning.horizons = {{30, 0.5}, {20, 1}, {10, 2}};
+        scale.learning.homogeneous_iterations = 30;
+        return scale;
+    }
     return {16, 31, 61, 41, {32, 32}, 128, 8, 4, 60};
+}
+
+fs::path training_folder(const ReproduceArguments& arguments)
+{
+    const fs::path folder = arguments.shared.empty() ? fs::path(arguments.out) : arguments.shared;
+    return folder / arguments.scale / "training";
 }
 
 Surrogates learn_surrogates(const fs::path& folder, const Cloth& source, const FemScale& scale,

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "options.h"
+#include "reproduce.h"
 #include "springtime/learn.h"
 
 namespace springtime::app {
@@ -21,6 +21,9 @@ struct FemScale {
     LearnOptions learning{};
 };
 FemScale fem_scale_named(const std::string& name);
+
+// Where surrogates of the middle mesh are learned, which several experiments of `all` share.
+std::filesystem::path training_folder(const ReproduceArguments& arguments);
 
 // What `springtime train` learns with defaults: a value for every spring, and one per family.
 struct Surrogates {

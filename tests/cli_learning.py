@@ -265,10 +265,64 @@ class Learning:
             (["train", "m.h5", "--validation-share", "2"], "validation"),
             (["train", "m.h5", "--validate-every", "-3"], "--validate-every"),
             (["train", "--resume", "nowhere"], "nowhere"),
-            (["reproduce", "gravity"], "no such experiment; there are reconstruction, generalisation, locking, drape and identification"),
+            (["reproduce", "gravity"], "no such experiment; there are reconstruction, generalisation, locking, drape, identification, maps, baselines, and all"),
+            (["reproduce", "drape", "--baselines"], "--baselines: is for reproduce generalisation and all, not drape"),
         ):
             self.assertIn(message, self.run_it(*arguments, "--out", "x", code=2).stderr)
             self.assertFalse((self.folder / "x").exists())  # nothing to clear away
+
+    def plan(self, *arguments):
+        return json.loads(self.run_it("reproduce", *arguments, "--plan").stdout)
+
+    def test_scales_of_reproduce_have_the_same_rows(self):
+        full = self.plan("all", "--baselines", "--scale", "full")
+        self.assertEqual(list(full), ["drape", "generalisation", "identification", "locking", "maps",
+                                      "reconstruction"])
+        self.assertIn("mesh-graph-nets", full["generalisation"])
+        for scale in ("quick", "smoke"):
+            self.assertEqual(self.plan("all", "--baselines", "--scale", scale), full)
+        self.assertNotIn("neural-ode", self.plan("generalisation")["generalisation"])
+
+    @staticmethod
+    def rows_of(experiment, result):
+        """Keys of the rows that were made, in the order of the plan."""
+        if experiment == "reconstruction":
+            return sorted(result["methods"])
+        if experiment == "locking":
+            return sorted(key for key in result if key.startswith("fold-"))
+        if experiment == "drape":
+            return sorted(drape["obstacle"] for drape in result["drapes"])
+        if experiment == "identification":
+            return sorted([f"{data}-{method}" for data in result["data"] for method in ("linear", "gradient")]
+                          + [f"triangles-{row['key']}" for row in result["triangles"]])
+        return sorted(row["key"] for row in result["rows"])
+
+    @long_run
+    def test_reproduce_all_makes_every_row_once(self):
+        self.run_it("reproduce", "all", "--scale", "smoke", "--out", "a", "--quiet")
+        result = json.loads((self.folder / "a/result.json").read_text())
+        plan = self.plan("all", "--scale", "smoke")
+        self.assertEqual(set(result["experiments"]), set(plan))
+        for experiment, keys in plan.items():
+            part = result["experiments"][experiment]
+            self.assertEqual(self.rows_of(experiment, part), sorted(keys))
+            self.assertEqual(part, json.loads((self.folder / f"a/{experiment}/result.json").read_text()))
+            self.assertIn(f"## {part['title']}", (self.folder / "a/result.md").read_text())
+        maps = {row["key"]: row for row in result["experiments"]["maps"]["rows"]}
+        self.assertEqual(maps["source"]["correlation"], 1)
+        self.assertLess(abs(maps["learned"]["correlation"]), 1)
+        self.assertEqual(len(maps["learned"]["stiffness"]), maps["source"]["rows"] * maps["source"]["cols"])
+
+        # An interrupted run goes on: what is finished stays, what is missing is made again, from the
+        # trainings that are there.
+        for name in ("a/result.json", "a/maps/result.json"):
+            (self.folder / name).unlink()
+        kept = (self.folder / "a/drape/result.json").stat().st_mtime_ns
+        self.run_it("reproduce", "all", "--scale", "smoke", "--out", "a", "--quiet")
+        again = json.loads((self.folder / "a/result.json").read_text())
+        self.assertEqual(again["experiments"], result["experiments"])
+        self.assertEqual((self.folder / "a/drape/result.json").stat().st_mtime_ns, kept)
+        self.run_it("reproduce", "all", "--scale", "quick", "--out", "a", code=2)
 
     @long_run
     def test_reproduce_writes_the_tables(self):
