@@ -319,7 +319,8 @@ Verb add_train(CLI::App& root)
     flags.add("motion,--motion", arguments->motion, "Motion file to learn from").type("FILE");
     flags.add("--out", arguments->out, "Folder for the run").type("FOLDER");
     flags.add("--resume", arguments->resume, "Go on with an interrupted run").type("FOLDER");
-    flags.add("--rollouts", arguments->rollouts, "Learn from the first so many rollouts alone");
+    flags.in(kRunGroup).add("--rollouts", arguments->rollouts,
+                            "Learn from the first so many rollouts alone");
     add_train_flags(flags, arguments->flags);
     add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_overwrite(flags.in(kRunGroup), arguments->overwrite);
