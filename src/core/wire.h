@@ -42,6 +42,7 @@ class WireWriter {
     template <class T>
     void put_bytes(const T* from, std::size_t count)
     {
+        static_assert(std::is_trivially_copyable_v<T>);
         const auto* begin = reinterpret_cast<const std::byte*>(from);
         bytes_.insert(bytes_.end(), begin, begin + count * sizeof(T));
     }
@@ -113,6 +114,7 @@ class WireReader {
     template <class T>
     void get_bytes(T* to, std::size_t count)
     {
+        static_assert(std::is_trivially_copyable_v<T>);
         if (count > left_.size() / sizeof(T)) refuse();
         const std::size_t size = count * sizeof(T);
         if (size > 0) std::memcpy(static_cast<void*>(to), left_.data(), size);
