@@ -70,6 +70,7 @@ class ThreadRank : public Ranks {
     int count() const override { return letters_.rank_count(); }
     int beside() const override { return letters_.rank_count(); }
     int place() const override { return rank_; }
+    int sharing() const override { return letters_.rank_count(); }
     void send(int to, std::span<const std::byte> message) override
     {
         letters_.put(rank_, to, message);

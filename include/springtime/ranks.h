@@ -21,6 +21,9 @@ class Ranks {
     virtual int count() const = 0;   // of all processes
     virtual int beside() const = 0;  // how many of them share this machine, this one included
     virtual int place() const = 0;   // the number of this one among those
+    // How many of those may use a core that this one may use, this one included: launchers tie
+    // ranks to cores of their own, or let all use all.
+    virtual int sharing() const = 0;
     // Messages from one rank to another arrive in the order in which they were sent. These
     // functions may be called by any thread.
     virtual void send(int to, std::span<const std::byte> message) = 0;

@@ -48,9 +48,7 @@ class Patience {
 int share_of_cores(const Ranks& ranks, int wanted)
 {
     if (wanted > 0) return wanted;
-    const int cores = thread_count(0), machine = machine_cores();
-    // Who may use some cores alone has them for itself.
-    return cores < machine ? cores : std::max(1, cores / std::max(1, ranks.beside()));
+    return std::max(1, thread_count(0) / std::max(1, ranks.sharing()));
 }
 
 struct Forgotten {};

@@ -1,13 +1,16 @@
 #include <mpi.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "springtime/error.h"
 #include "springtime/ranks.h"
@@ -18,6 +21,23 @@ namespace {
 
 constexpr int kTag = 20;
 constexpr std::size_t kPiece = std::size_t(1) << 30;  // MPI counts bytes with an int
+
+// How many ranks of a machine may use a core that this one may use. Where the system does not tell,
+// it is taken to be any.
+int ranks_with_same_cores(MPI_Comm machine)
+{
+    int count = 1;
+    MPI_Comm_size(machine, &count);
+    cpu_set_t own;
+    if (sched_getaffinity(0, sizeof(own), &own) != 0) std::memset(&own, 0xff, sizeof(own));
+    std::vector<cpu_set_t> all(static_cast<std::size_t>(count));
+    MPI_Allgather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, machine);
+    return int(std::count_if(all.begin(), all.end(), [&](const cpu_set_t& other) {
+        cpu_set_t both;
+        CPU_AND(&both, &own, &other);
+        return CPU_COUNT(&both) > 0;
+    }));
+}
 
 // The ranks of an MPI job. A message is its size, then its bytes in pieces. MPI by itself waits
 // busily; here a core that waits is left to others.
@@ -37,6 +57,7 @@ class MpiRanks : public Ranks {
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
         MPI_Comm_rank(machine, &place_);
         MPI_Comm_size(machine, &beside_);
+        sharing_ = ranks_with_same_cores(machine);
         MPI_Comm_free(&machine);
     }
     ~MpiRanks() override { MPI_Finalize(); }
@@ -45,6 +66,7 @@ class MpiRanks : public Ranks {
     int count() const override { return count_; }
     int beside() const override { return beside_; }
     int place() const override { return place_; }
+    int sharing() const override { return sharing_; }
 
     void send(int to, std::span<const std::byte> message) override
     {
@@ -113,7 +135,7 @@ class MpiRanks : public Ranks {
         }
     }
 
-    int rank_ = 0, count_ = 1, beside_ = 1, place_ = 0;
+    int rank_ = 0, count_ = 1, beside_ = 1, place_ = 0, sharing_ = 1;
     std::mutex mutex_;
 };
 
