@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "progress.h"
@@ -43,7 +45,11 @@ void BaselineProgram::run(const std::vector<std::string>& arguments) const
     }
     int status = 0;
     bool told = false;
-    while (waitpid(child, &status, WNOHANG) == 0) {
+    for (pid_t ended = 0; ended != child; ended = waitpid(child, &status, WNOHANG)) {
+        if (ended < 0 && errno != EINTR) {
+            throw Failure("{}: how it ended is not known: {}; start it again", path_.string(),
+                          std::strerror(errno));
+        }
         if (interrupted() && !told) {
             kill(child, SIGTERM);
             told = true;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -26,6 +27,8 @@ inline auto fields(Program& program)
 namespace {
 
 using namespace std::chrono_literals;
+// Where nobody may know how a program ended: whoever started this process ignores SIGCHLD.
+constexpr int kLostCode = 255;
 constexpr auto kPause = 5ms;  // between looks at programs that take seconds at least
 
 // What tells a program that it is one of several ranks.
@@ -69,7 +72,7 @@ RunningProgram::RunningProgram(const Program& program)
     posix_spawnattr_init(&attributes);
     sigset_t signals;
     sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
     posix_spawnattr_setsigdefault(&attributes, &signals);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     const int error = posix_spawn(&process_, arguments[0], &files, &attributes, arguments.data(),
@@ -93,9 +96,13 @@ RunningProgram::~RunningProgram()
 
 std::optional<int> RunningProgram::ended()
 {
+    if (code_) return code_;
     int status = 0;
-    if (!code_ && waitpid(process_, &status, WNOHANG) == process_) {
+    const pid_t found = waitpid(process_, &status, WNOHANG);
+    if (found == process_) {
         code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    } else if (found < 0 && errno != EINTR) {
+        code_ = kLostCode;
     }
     return code_;
 }
