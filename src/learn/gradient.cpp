@@ -22,6 +22,19 @@ std::optional<int> laddered_substeps(const Cloth& cloth, const Environment& envi
     }
 }
 
+namespace {
+
+// Of a tape, whatever its steps and its cloth.
+std::size_t lanes_of_tapes(const Cloth& cloth, const SimulationOptions& options)
+{
+    if (options.device == Device::reference) {
+        return std::size_t(make_reference_tape(cloth, options)->lane_count());
+    }
+    return std::size_t(make_fast_tape(cloth, options)->lane_count());
+}
+
+}  // namespace
+
 BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& options, int stride,
                              int threads, const Substeps& substeps, bool zeros_stay,
                              std::function<void()> heartbeat, const GradientBackends& backends)
@@ -33,11 +46,11 @@ BatchGradient::BatchGradient(const Cloth& surrogate, const SimulationOptions& op
       zeros_stay_(zeros_stay),
       heartbeat_(std::move(heartbeat)),
       backends_(backends),
+      lane_count_(lanes_of_tapes(surrogate, options)),
       clip_backend_(backends.clips(surrogate, options, stride))
 {
     if (substeps.count && !clip_backend_) make_tapes(*substeps.count);
     if (!backends.crew || backends.crew->count() == 1) return;
-    if (!clip_backend_ && taped_substeps_ == 0) make_tapes(1);  // tells the number of lanes
     ranks_ = std::make_unique<RankGradient>(*backends.crew, surrogate, options, stride, threads,
                                             substeps, zeros_stay, heartbeat_, backends);
 }
@@ -67,7 +80,6 @@ void BatchGradient::make_tapes(int substeps)
             fast_.push_back(make_fast_tape(surrogate_, options, tape));
         }
     }
-    lane_count_ = std::size_t(fast_.empty() ? reference_[0]->lane_count() : fast_[0]->lane_count());
 }
 
 std::optional<int> BatchGradient::substeps_for(const ParameterValues& parameters) const

@@ -144,6 +144,7 @@ class BatchGradient {
     bool zeros_stay_;
     std::function<void()> heartbeat_;
     GradientBackends backends_;
+    std::size_t lane_count_;  // of a tape; fixed, since clips are read ahead by another thread
     std::unique_ptr<ClipGradient> clip_backend_;  // null: tapes
     std::unique_ptr<TrajectoryGradient> trajectory_backend_;
     bool asked_for_trajectories_ = false;
@@ -151,7 +152,6 @@ class BatchGradient {
     int taped_substeps_ = 0;                                // of the tapes; 0 before there are any
     std::vector<std::unique_ptr<Tape<float>>> fast_;        // one per thread
     std::vector<std::unique_ptr<Tape<double>>> reference_;  // one per thread
-    std::size_t lane_count_ = 1;                            // of a tape
     std::unique_ptr<RankGradient> ranks_;                   // null: this process is alone
 };
 
