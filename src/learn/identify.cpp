@@ -83,7 +83,8 @@ class Identifier {
           solver_(reader_.cloth(), options.regions)
     {
         if (!options.crew || options.crew->count() == 1) return;
-        ranks_.emplace(*options.crew, reader_, options.regions, options.threads);
+        ranks_.emplace(*options.crew, reader_, options.regions, options.threads,
+                       [this] { work_.wait(); });
     }
 
     Identification run();

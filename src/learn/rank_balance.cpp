@@ -26,8 +26,8 @@ inline auto fields(Regions& regions)
 
 namespace {
 
-enum class Told : std::uint8_t { clear, piece, values };
-enum class Asked : std::uint8_t { blocks, scores, reads };
+enum class Told : std::uint8_t { clear, values };
+enum class Asked : std::uint8_t { add, blocks, scores, reads };
 
 ParticleRange range_of(const Cloth& cloth, int rank, int ranks)
 {
@@ -176,7 +176,7 @@ namespace {
 
 class BalanceTask : public RankTask {
   public:
-    BalanceTask(WireReader& setup, const RankTools& tools)
+    BalanceTask(WireReader& setup, const RankTools& tools) : heartbeat_(tools.heartbeat)
     {
         Cloth cloth;
         std::optional<Regions> regions;
@@ -199,11 +199,6 @@ class BalanceTask : public RankTask {
         switch (message.next<Told>()) {
             case Told::clear:
                 return part_->clear();
-            case Told::piece: {
-                const auto scheme = message.next<Scheme>();
-                const auto piece = message.next<Piece>();
-                return part_->add(scheme, piece, particles(message, piece));
-            }
             case Told::values:
                 values_.clear();
                 for (const auto& of : message.next<std::vector<std::vector<double>>>()) {
@@ -225,6 +220,8 @@ class BalanceTask : public RankTask {
         const auto scheme = request.next<Scheme>();
         const auto piece = request.next<Piece>();
         const Rollout seen = particles(request, piece);
+        heartbeat_();
+        if (what == Asked::add) return part_->add(scheme, piece, seen);
         const auto group = request.next<std::vector<int>>();
         const auto groups = request.next<int>();
         const std::vector<int> used = different(group);
@@ -242,6 +239,7 @@ class BalanceTask : public RankTask {
         return sent.frame_count > 0 ? std::move(sent) : reader_->particles(piece);
     }
 
+    std::function<void()> heartbeat_;
     std::optional<Motion> motion_;  // nothing: the first rank sends what is needed of it
     std::optional<BalanceReader> reader_;
     std::optional<BalancePart> part_;
@@ -267,20 +265,27 @@ std::unique_ptr<RankTask> make_balance_task(WireReader& setup, const RankTools& 
 // ---- The side of the first rank
 
 RankBalance::RankBalance(Crew& crew, const BalanceReader& reader,
-                         const std::optional<Regions>& regions, int threads)
+                         const std::optional<Regions>& regions, int threads,
+                         std::function<void()> alive)
     : reader_(reader),
       own_(reader.cloth(), regions, {reader.environment(), reader.interval(), reader.step()},
            range_of(reader.cloth(), 0, crew.count()), crew.threads(threads)),
+      alive_(std::move(alive)),
       task_(crew, kBalanceTask, setup_of(reader, regions, threads)),
       all_read_(true)
 {
     WireWriter request;
     request(Asked::reads);
-    for (int rank = 1; rank < task_.rank_count(); ++rank) task_.ask(rank, request);
+    ask_others(request);
     for (int rank = 1; rank < task_.rank_count(); ++rank) {
-        const std::vector<std::byte> bytes = task_.answer(rank);
+        const std::vector<std::byte> bytes = answer(rank);
         if (!WireReader(bytes).next<bool>()) all_read_ = false;
     }
+}
+
+void RankBalance::ask_others(const WireWriter& request)
+{
+    for (int rank = 1; rank < task_.rank_count(); ++rank) task_.ask(rank, request);
 }
 
 const Rollout& RankBalance::sent(const Rollout& particles) const
@@ -322,21 +327,23 @@ Folds RankBalance::accumulate(const Scheme& scheme, const NormalBlocks& none,
     clear(Told::clear);
     for (int rank = 1; rank < ranks; ++rank) task_.tell(rank, clear);
     read_pieces(scheme, [&](std::size_t, const Piece& piece, const Rollout& particles) {
-        WireWriter message;
-        message(Told::piece, scheme, piece, sent(particles));
-        for (int rank = 1; rank < ranks; ++rank) task_.tell(rank, message);
+        // Nobody gets far ahead: whoever gives up waits for one piece at most.
+        WireWriter request;
+        request(Asked::add, scheme, piece, sent(particles));
+        ask_others(request);
         own_.add(scheme, piece, particles);
+        for (int rank = 1; rank < ranks; ++rank) answer(rank);
         done(piece);
     });
     WireWriter request;
     request(Asked::blocks);
-    for (int rank = 1; rank < ranks; ++rank) task_.ask(rank, request);
+    ask_others(request);
     Folds sums{none, none};
     for (std::size_t fold = 0; fold < sums.size(); ++fold) {
         sums[fold].take(own_.folds()[fold], own_.range());
     }
     for (int rank = 1; rank < ranks; ++rank) {
-        const std::vector<std::byte> bytes = task_.answer(rank);
+        const std::vector<std::byte> bytes = answer(rank);
         WireReader answer(bytes);
         for (NormalBlocks& sum : sums) sum.read(answer, range_of(reader_.cloth(), rank, ranks));
     }
@@ -367,11 +374,11 @@ NormalBlocks::Scores RankBalance::scores(
         const std::vector<int> group = group_of_place(number, piece), used = different(group);
         WireWriter request;
         request(Asked::scores, scheme, piece, sent(particles), group, groups);
-        for (int rank = 1; rank < ranks; ++rank) task_.ask(rank, request);
+        ask_others(request);
         std::vector<NormalBlocks::Scores> parts =
             own_.scores(scheme, piece, particles, of_rank(0), group, groups);
         for (int rank = 1; rank < ranks; ++rank) {
-            const std::vector<std::byte> bytes = task_.answer(rank);
+            const std::vector<std::byte> bytes = answer(rank);
             WireReader answer(bytes);
             const ParticleRange range = range_of(reader_.cloth(), rank, ranks);
             for (std::size_t p = range.begin; p < range.end; ++p) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -55,8 +56,9 @@ class BalancePart {
 // So the sums are those of one process.
 class RankBalance {
   public:
+    // `alive` is called while other ranks are waited for; what it throws ends the wait.
     RankBalance(Crew& crew, const BalanceReader& reader, const std::optional<Regions>& regions,
-                int threads);
+                int threads, std::function<void()> alive);
 
     // As loops over reader.with_rows() would make them. `done` is called after every piece.
     Folds accumulate(const Scheme& scheme, const NormalBlocks& none,
@@ -72,9 +74,12 @@ class RankBalance {
     void read_pieces(const Scheme& scheme, const Use& use) const;
     // What another rank is sent of a piece: nothing, if it reads the motion by itself.
     const Rollout& sent(const Rollout& particles) const;
+    std::vector<std::byte> answer(int rank) { return task_.answer(rank, alive_); }
+    void ask_others(const WireWriter& request);
 
     const BalanceReader& reader_;
     BalancePart own_;
+    std::function<void()> alive_;
     Crew::Task task_;
     bool all_read_;
     Rollout nothing_;

@@ -41,17 +41,15 @@ class Work {
         done_ += multiplications;
         since_ += multiplications;
         if (cancelled_) throw Cancelled(stage_ + ": cancelled");
-        if (since_ < kReportEvery) return;
-        since_ = 0;
-        if (total_ > 0) {  // before anything is expected, nobody knows a share
-            share_ = std::max(share_, std::min(done_ / std::max(total_, done_), kLast));
-        }
-        try {
-            progress_.report({stage_, share_, 1, {}, {}});
-        } catch (const Cancelled&) {
-            cancelled_ = true;
-            throw;
-        }
+        if (since_ >= kReportEvery) report();
+    }
+
+    // Of who waits for work that others do: asks whether to go on.
+    void wait()
+    {
+        const std::lock_guard lock(mutex_);
+        if (cancelled_) throw Cancelled(stage_ + ": cancelled");
+        report();
     }
 
     double done() const
@@ -65,6 +63,20 @@ class Work {
     static constexpr double kLongestPiece = 2e7;
 
   private:
+    void report()
+    {
+        since_ = 0;
+        if (total_ > 0) {  // before anything is expected, nobody knows a share
+            share_ = std::max(share_, std::min(done_ / std::max(total_, done_), kLast));
+        }
+        try {
+            progress_.report({stage_, share_, 1, {}, {}});
+        } catch (const Cancelled&) {
+            cancelled_ = true;
+            throw;
+        }
+    }
+
     static constexpr double kLast = 0.99;  // the end is what the stage itself reports
 
     Progress progress_;
