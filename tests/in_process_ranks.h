@@ -85,19 +85,19 @@ class ThreadRank : public Ranks {
 };
 
 // A crew of so many ranks in this process, which serve with the tasks of the library or with those
-// of a test.
+// of a test. `open` opens motion files on the ranks that serve.
 class ThreadCrew {
   public:
-    explicit ThreadCrew(int ranks, std::map<std::string, MakeTask> tasks = {})
-        : letters_(ranks), first_(letters_, 0), tasks_(std::move(tasks))
+    explicit ThreadCrew(int ranks, std::map<std::string, MakeTask> tasks = {}, OpenMotion open = {})
+        : letters_(ranks), first_(letters_, 0), tasks_(std::move(tasks)), open_(std::move(open))
     {
         for (int rank = 1; rank < ranks; ++rank) {
             others_.emplace_back([this, rank] {
                 ThreadRank own(letters_, rank);
                 if (tasks_.empty()) {
-                    serve(own);
+                    serve(own, open_);
                 } else {
-                    serve(own, tasks_, {});
+                    serve(own, tasks_, open_);
                 }
             });
         }
@@ -111,6 +111,7 @@ class ThreadCrew {
     Letters letters_;
     ThreadRank first_;
     std::map<std::string, MakeTask> tasks_;
+    OpenMotion open_;
     std::vector<std::jthread> others_;
     std::shared_ptr<Crew> crew_;  // goes first, and lets the others go
 };

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <numeric>
 
+#include "core/parallel.h"
 #include "core/tree_sum.h"
 #include "crew/wire_cloth.h"
 #include "in_process_ranks.h"
@@ -183,6 +185,16 @@ TEST(CrewThreads, WhatIsNoLongerWantedIsGivenUp)
     task.ask(1, question(21));
     EXPECT_EQ(WireReader(task.answer(1)).next<int>(), 42);
     task.ask(1, question(0));  // and the crew may go all the same
+}
+
+TEST(CrewThreads, RanksThatMayUseTheSameCoresShareThem)
+{
+    EXPECT_EQ(cores_of(nullptr), thread_count(0));
+    for (const int count : {1, 2, 3}) {
+        ThreadCrew ranks(count);
+        EXPECT_EQ(cores_of(ranks.crew()), std::max(1, thread_count(0) / count));
+        EXPECT_EQ(ranks.crew()->threads(5), 5);  // where somebody says how many
+    }
 }
 
 TEST(Crew, RefusesAnotherKindOfDevice)
@@ -385,6 +397,130 @@ TEST(RanksThreads, LearnTheSameByTrajectories)
     }
 }
 
+// ---- Ranks that read files by themselves ----
+
+// A motion as if it came from a file.
+Motion as_file(Motion motion)
+{
+    motion.source = MotionSource{"motion.h5", {}};
+    for (std::size_t r = 0; r < motion.rollout_count(); ++r) motion.source->rollouts.push_back(r);
+    return motion;
+}
+
+// What other ranks find at its path, and how often they read from it. Single frames do not count:
+// fingerprints look at some.
+class OtherFile {
+  public:
+    explicit OtherFile(Motion motion) : motion_(as_file(std::move(motion))) {}
+
+    OpenMotion opener()
+    {
+        return [this](const std::string&) {
+            Motion opened = motion_;
+            opened.read = [this](std::size_t rollout, std::size_t first, std::size_t count) {
+                if (count > 1) ++reads_;
+                return motion_.read(rollout, first, count);
+            };
+            return opened;
+        };
+    }
+    int reads() const { return reads_; }
+
+  private:
+    Motion motion_;
+    std::atomic<int> reads_{0};
+};
+
+Learned descended_by(Crew* crew)
+{
+    LearnOptions options;
+    options.method = LearnMethod::trajectory;
+    options.law = SpringLaw{};
+    options.horizons = {{2, 0.2}};
+    options.homogeneous_iterations = 1;
+    options.batch = 32;  // other ranks have some to read
+    options.threads = 1;
+    options.crew = crew;
+    return learn(as_file(patchwork_motion()), options);
+}
+
+// Of the same shape as patchwork_motion(), and with the same header.
+Motion stale_motion()
+{
+    GenerateOptions options = short_falls(12, 1.2);
+    options.seed = 4;
+    Motion stale = generated_motion(patchwork(), options);
+    stale.header = patchwork_motion().header;
+    return stale;
+}
+
+TEST(RanksThreads, ReadTheSameFileByThemselves)
+{
+    const Learned expected = descended_by(nullptr);
+    for (const int count : {2, 3}) {
+        OtherFile file(patchwork_motion());
+        ThreadCrew ranks(count, {}, file.opener());
+        const Learned found = descended_by(ranks.crew());
+        EXPECT_EQ(parameters_of(found.cloth), parameters_of(expected.cloth));
+        EXPECT_EQ(found.validation_rmse, expected.validation_rmse);
+        EXPECT_GT(file.reads(), 0);
+    }
+    const Motion motion = as_file(patchwork_motion());
+    const Identification one = identified_by(nullptr, motion, springs_of_a_grid());
+    OtherFile file(patchwork_motion());
+    ThreadCrew ranks(3, {}, file.opener());
+    const Identification found = identified_by(ranks.crew(), motion, springs_of_a_grid());
+    EXPECT_EQ(parameters_of(found.cloth), parameters_of(one.cloth));
+    EXPECT_GT(file.reads(), 0);
+}
+
+TEST(RanksThreads, RefuseAnOldFileOfTheSameName)
+{
+    const Motion motion = as_file(patchwork_motion());
+    const Identification one = identified_by(nullptr, motion, springs_of_a_grid());
+    const Learned expected = descended_by(nullptr);
+    Motion slower = patchwork_motion();
+    slower.header.dt *= 2;
+    for (const Motion& old : {stale_motion(), slower}) {
+        ASSERT_EQ(old.frame_counts, motion.frame_counts);
+        OtherFile file(old);
+        ThreadCrew ranks(2, {}, file.opener());
+        const Identification found = identified_by(ranks.crew(), motion, springs_of_a_grid());
+        EXPECT_EQ(parameters_of(found.cloth), parameters_of(one.cloth));
+        const Learned learned = descended_by(ranks.crew());
+        EXPECT_EQ(parameters_of(learned.cloth), parameters_of(expected.cloth));
+        EXPECT_EQ(learned.validation_rmse, expected.validation_rmse);
+        EXPECT_EQ(file.reads(), 0);
+    }
+}
+
+// The first rank has nothing to do but wait for one that reads on and on.
+TEST(RanksThreads, AnIdentificationThatWaitsForARankCanBeCancelled)
+{
+    std::atomic<bool> reading{false}, told{false};
+    const auto slow = [&](const std::string&) {
+        Motion opened = as_file(patchwork_motion());
+        opened.read = [&](std::size_t rollout, std::size_t first, std::size_t count) {
+            reading = reading || count > 1;
+            for (int i = 0; count > 1 && !told && i < 1000; ++i) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(10));
+            }
+            return patchwork_motion().read(rollout, first, count);
+        };
+        return opened;
+    };
+    ThreadCrew ranks(2, {}, slow);
+    IdentifyOptions options = springs_of_a_grid();
+    options.crew = ranks.crew();
+    const Progress until_it_reads([&](const ProgressUpdate&) { return !reading; });
+    EXPECT_THROW(identify(as_file(patchwork_motion()), options, until_it_reads), Cancelled);
+    EXPECT_TRUE(reading);
+    told = true;
+    const Motion motion = patchwork_motion();
+    EXPECT_EQ(parameters_of(identified_by(ranks.crew(), motion, springs_of_a_grid()).cloth),
+              parameters_of(identified_by(nullptr, motion, springs_of_a_grid()).cloth));
+}
+
 // ---- Programs ----
 
 TEST(ProgramsThreads, RunOnAllRanksAndTellHowTheyEnded)
@@ -404,6 +540,38 @@ TEST(ProgramsThreads, RunOnAllRanksAndTellHowTheyEnded)
         EXPECT_EQ(codes, (std::vector<int>{0, 1, 2, 0, 1, 2, 0, -9}));
         EXPECT_EQ(bytes_of(folder / "4"), "out 4\n");
     }
+}
+
+// As whoever has started this process may have it: then the system forgets how programs end.
+TEST(ProgramsThreads, EndWhereTheirEndIsNotTold)
+{
+    const TempFolder folder;
+    const auto before = std::signal(SIGCHLD, SIG_IGN);
+    std::vector<int> codes;
+    run_programs(
+        {{{"/bin/sh", "-c", "exit 0"}, (folder / "log").string()}}, 1, nullptr,
+        [&](std::size_t, int code) { codes.push_back(code); }, [] {});
+    std::signal(SIGCHLD, before);
+    EXPECT_EQ(codes, std::vector<int>{255});  // not a success
+}
+
+// Ranks that serve ignore signals.
+TEST(ProgramsThreads, HearTheSignalsThatThisProcessIgnores)
+{
+    const TempFolder folder;
+    std::vector<Program> programs;
+    const std::vector<int> signals{SIGINT, SIGTERM, SIGHUP};
+    std::vector<void (*)(int)> before;
+    for (const int signal : signals) {
+        before.push_back(std::signal(signal, SIG_IGN));
+        programs.push_back({{"/bin/sh", "-c", fmt::format("kill -{} $$; exit 0", signal)},
+                            (folder / std::to_string(signal)).string()});
+    }
+    std::vector<int> codes(programs.size(), 99);
+    run_programs(
+        programs, 1, nullptr, [&](std::size_t i, int code) { codes[i] = code; }, [] {});
+    for (std::size_t i = 0; i < signals.size(); ++i) std::signal(signals[i], before[i]);
+    EXPECT_EQ(codes, (std::vector<int>{-SIGINT, -SIGTERM, -SIGHUP}));
 }
 
 TEST(ProgramsThreads, AreEndedWithWhatAskedForThem)

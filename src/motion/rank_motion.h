@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace springtime {
 struct SharedMotion {
     MotionSource source;
     std::vector<std::size_t> frame_counts;
+    std::uint64_t fingerprint = 0;  // of the header, and of some frames
 };
 
 // Nothing where the motion lies in memory, or shows a file otherwise than it is.
@@ -24,11 +26,12 @@ inline auto fields(MotionSource& source)
 }
 inline auto fields(SharedMotion& motion)
 {
-    auto& [source, frame_counts] = motion;
-    return std::tie(source, frame_counts);
+    auto& [source, frame_counts, fingerprint] = motion;
+    return std::tie(source, frame_counts, fingerprint);
 }
 
-// The same motion on another rank; nothing where its file is not there, or another.
+// The same motion on another rank; nothing where its file is not there, or another: an old file of
+// the same name, with as many frames, is told by its fingerprint.
 std::optional<Motion> open_shared(const std::optional<SharedMotion>& motion,
                                   const RankTools& tools);
 
