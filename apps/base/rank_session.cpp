@@ -98,7 +98,7 @@ RankSession::RankSession()
     }
     ranks_ = load(path);
     choose_gpu(ranks_->place());
-    if (ranks_->rank() > 0) return;
+    if (ranks_->rank() > 0 || ranks_->count() == 1) return;  // who is alone leads nobody
     crew_ = lead(*ranks_);
     present_crew = crew_.get();
 }
