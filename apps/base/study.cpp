@@ -2,7 +2,9 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "springtime/error.h"
@@ -15,6 +17,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kMostMembers = 100000;
+// Names of files may have 255 characters; seeds and endings are still to come.
+constexpr std::size_t kLongestName = 180;
 
 template <class T>
 std::string toml_of(const T& node)
@@ -81,7 +85,13 @@ class StudyReader {
         std::vector<Draft> drafts = all_products();
         add_listed(drafts);
         if (drafts.empty()) drafts.push_back({"all", base(), {}});
+        shorten_names(drafts);
         const std::vector<std::int64_t> seeds = all_seeds();
+        if (drafts.size() > kMostMembers / std::max<std::size_t>(1, seeds.size())) {
+            throw Error("{}: {} members with {} seeds each are more than {}; split the study",
+                        path_.string(), drafts.size(), std::max<std::size_t>(1, seeds.size()),
+                        kMostMembers);
+        }
         study.ensemble = seeds.size() > 1;
         for (const Draft& draft : drafts) {
             if (seeds.empty()) {
@@ -158,6 +168,9 @@ class StudyReader {
             const std::string name(key.str());
             const toml::array* values = node.as_array();
             if (!values || values->empty()) fail(node, "{} must be a list of values to try", name);
+            if (values->size() > kMostMembers / drafts.size()) {
+                fail(node, "the study has more than {} members; split it", kMostMembers);
+            }
             std::vector<Draft> longer;
             for (const Draft& draft : drafts) {
                 for (const toml::node& value : *values) {
@@ -166,13 +179,20 @@ class StudyReader {
                     own.name +=
                         (own.name.empty() ? "" : ",") + in_name(name) + "-" + in_name(shown(value));
                 }
-                if (longer.size() > kMostMembers) {
-                    fail(node, "the study has more than {} members; split it", kMostMembers);
-                }
             }
             drafts.swap(longer);
         }
         return drafts;
+    }
+
+    // Members that differ in many settings are told apart by their number.
+    static void shorten_names(std::vector<Draft>& drafts)
+    {
+        for (std::size_t i = 0; i < drafts.size(); ++i) {
+            std::string& name = drafts[i].name;
+            if (name.size() <= kLongestName) continue;
+            name = fmt::format("{}-{}", name.substr(0, kLongestName), i + 1);
+        }
     }
 
     void add_listed(std::vector<Draft>& drafts) const
@@ -220,13 +240,11 @@ class StudyReader {
         return seeds;
     }
 
-    void add(Study& study, const Draft& draft, const std::string& name) const
+    void add(Study& study, const Draft& draft, const std::string& name)
     {
-        for (const StudyMember& other : study.members) {
-            if (other.name == name) {
-                throw Error("{}: two members are '{}'; give them different names or settings",
-                            path_.string(), name);
-            }
+        if (!names_.insert(name).second) {
+            throw Error("{}: two members are '{}'; give them different names or settings",
+                        path_.string(), name);
         }
         toml::table settings = draft.settings;
         const auto motion = settings["motion"].value<std::string>();
@@ -244,6 +262,7 @@ class StudyReader {
 
     fs::path path_, folder_;
     toml::table table_;
+    std::set<std::string> names_;  // of members
 };
 
 }  // namespace
