@@ -65,9 +65,16 @@ double median(std::vector<double> values)
     return values[values.size() / 2];
 }
 
-// The landmarks of a rollout as a cloth predicts them; nothing if it blows up.
-std::vector<Vec3d> predicted(const Cloth& cloth, const Motion& source, std::size_t rollout,
-                             const std::string& name, Device device)
+// The landmarks of a rollout as a cloth predicts them, and as the motion shows them: both with the
+// globals of the cloth.
+struct Prediction {
+    std::vector<Vec3d> landmarks;
+    Rollout seen;
+};
+
+// Nothing if the cloth blows up.
+std::optional<Prediction> predicted(const Cloth& cloth, const Motion& source, std::size_t rollout,
+                                    const std::string& name, Device device)
 {
     const Motion motion = cloth.globals ? with_globals(source, *cloth.globals) : source;
     MotionStart start = start_of(motion, rollout, cloth, name);
@@ -79,15 +86,16 @@ std::vector<Vec3d> predicted(const Cloth& cloth, const Motion& source, std::size
                           {start.dt / substeps, start.environment, device});
     const Recording recording =
         record(simulation, motion.frame_counts[rollout], header.stride * substeps);
-    if (recording.blow_up) return {};
+    if (recording.blow_up) return std::nullopt;
     const LandmarkMap map(cloth, header);
-    std::vector<Vec3d> landmarks;
+    Prediction result;
     for (std::size_t f = 0; f < recording.rollout.frame_count; ++f) {
         const State state = recording.rollout.state(f, header.frame_interval());
         const std::vector<Vec3d> there = map.apply(state.position);
-        landmarks.insert(landmarks.end(), there.begin(), there.end());
+        result.landmarks.insert(result.landmarks.end(), there.begin(), there.end());
     }
-    return landmarks;
+    result.seen = motion.read(rollout, 0, motion.frame_counts[rollout]);
+    return result;
 }
 
 // Of the landmarks of a frame: root mean squares over those that are free and seen. [m]
@@ -96,21 +104,40 @@ struct FrameScatter {
     std::size_t count = 0, seen = 0;
 };
 
+// What the members predict of a rollout, by frame and landmark.
+struct MemberMotions {
+    std::vector<std::array<Scatter, 3>> scatter;
+    std::vector<Vec3d> error;  // sum over the members, each by its own globals
+    std::size_t count = 0;     // of members that went through it
+};
+
+MemberMotions motions_of(const std::vector<Cloth>& cloths, const Motion& motion,
+                         std::size_t rollout, const std::string& name, Device device)
+{
+    MemberMotions all;
+    all.scatter.resize(motion.frame_counts[rollout] * motion.header.landmark_count());
+    all.error.resize(all.scatter.size());
+    for (const Cloth& cloth : cloths) {
+        const auto found = predicted(cloth, motion, rollout, name, device);
+        if (!found) continue;
+        ++all.count;
+        for (std::size_t i = 0; i < found->landmarks.size(); ++i) {
+            for (int axis = 0; axis < 3; ++axis) {
+                const double there = found->landmarks[i][axis];
+                all.scatter[i][axis].add(there, all.count);
+                all.error[i][axis] += there - found->seen.position[3 * i + std::size_t(axis)];
+            }
+        }
+    }
+    return all;
+}
+
 // Adds the frames of one rollout; the number of cloths that went through it.
 std::size_t add_rollout(const std::vector<Cloth>& cloths, const Motion& motion, std::size_t rollout,
                         const std::string& name, Device device, std::vector<FrameScatter>& frames)
 {
     const std::size_t landmarks = motion.header.landmark_count();
-    std::vector<std::array<Scatter, 3>> scatter(motion.frame_counts[rollout] * landmarks);
-    std::size_t count = 0;
-    for (const Cloth& cloth : cloths) {
-        const std::vector<Vec3d> there = predicted(cloth, motion, rollout, name, device);
-        if (there.empty()) continue;
-        ++count;
-        for (std::size_t i = 0; i < there.size(); ++i) {
-            for (int axis = 0; axis < 3; ++axis) scatter[i][axis].add(there[i][axis], count);
-        }
-    }
+    const auto [scatter, error, count] = motions_of(cloths, motion, rollout, name, device);
     if (count < 2) return count;
     const Rollout seen = motion.read(rollout, 0, motion.frame_counts[rollout]);
     std::vector<char> held(landmarks, 0);
@@ -124,7 +151,7 @@ std::size_t add_rollout(const std::vector<Cloth>& cloths, const Motion& motion, 
         frame.seen += shown;
         for (int axis = 0; axis < 3; ++axis) {
             frame.squares += scatter[i][axis].squares / double(count - 1);
-            const double off = scatter[i][axis].mean - seen.position[3 * i + std::size_t(axis)];
+            const double off = error[i][axis] / double(count);
             if (shown) frame.error += off * off;
         }
     }
@@ -145,16 +172,22 @@ void add_motion(const std::vector<Cloth>& cloths, const fs::path& folder, const 
     std::string csv = "time,spread,error\n";
     DrawnCurve spread{"spread of the members", {}}, error{"error of their mean", {}};
     double squares = 0, errors = 0;
+    const auto shown = std::size_t(std::count_if(
+        frames.begin(), frames.end(), [](const FrameScatter& frame) { return frame.seen > 0; }));
+    if (shown == 0) return;
     for (std::size_t f = 0; f < frames.size(); ++f) {
         const FrameScatter& frame = frames[f];
+        if (frame.seen == 0) {  // a gap
+            for (DrawnCurve* curve : {&spread, &error}) curve->values.push_back(std::nan(""));
+            continue;
+        }
         spread.values.push_back(std::sqrt(frame.squares / double(frame.count)));
         error.values.push_back(std::sqrt(frame.error / double(frame.seen)));
         csv += fmt::format("{},{},{}\n", double(f) * motion.header.frame_interval(),
                            spread.values.back(), error.values.back());
-        squares += spread.values.back() / double(frames.size());
-        errors += error.values.back() / double(frames.size());
+        squares += spread.values.back() / double(shown);
+        errors += error.values.back() / double(shown);
     }
-    if (frames.empty()) return;
     write_text(folder / "motion.csv", csv);
     write_png(folder / "motion.png", draw_curves({spread, error}, motion.header.frame_interval(),
                                                  "time [s]", "landmarks [m]"));
