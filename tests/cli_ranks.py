@@ -259,6 +259,52 @@ grid = ["6x6", "5x5"]
         told = self.run_it(0, "sweep", "study.toml", "--out", "s", "--no-report", code=2)
         self.assertIn("study.toml", told.stderr)
 
+    def test_motions_are_opened_before_anything_is_trained(self):
+        for text in (self.PRODUCT.replace("test.h5", "no-test.h5"),
+                     self.PRODUCT + '[[member]]\nname = "far"\nmotion = "no-motion.h5"\n'):
+            self.study(text)
+            told = self.run_it(0, "sweep", "study.toml", "--out", "s", "--no-report", code=2)
+            self.assertIn("no-", told.stderr)
+            self.assertFalse((self.folder / "s").exists())
+
+    def test_another_test_is_measured_without_training(self):
+        sweep = ("sweep", "study.toml", "--out", "s", "--quiet", "--no-report", "--json")
+        self.study(self.PRODUCT)
+        first = json.loads(self.run_it(0, *sweep).stdout)
+        cloths = {path: path.stat().st_mtime_ns for path in (self.folder / "s" / "members").glob("*/cloth.json")}
+        self.study("# another\n" + self.PRODUCT.replace("../test.h5", self.motion))
+        second = json.loads(self.run_it(0, *sweep).stdout)
+        for name, row in second["members"].items():
+            if name.startswith("grid-5x5"):  # the other grid is that of the motion: no error at all
+                self.assertNotEqual(row["test_rmse"], first["members"][name]["test_rmse"])
+            kept = json.loads((self.folder / "s" / "members" / name / "test.json").read_text())
+            self.assertEqual(kept["motion"], self.motion)
+            self.assertEqual(row["validation_rmse"], first["members"][name]["validation_rmse"])
+        self.assertEqual(len(cloths), 4)
+        for path, time_of in cloths.items():
+            self.assertEqual(path.stat().st_mtime_ns, time_of)
+
+    def test_a_member_that_cannot_be_measured_is_a_line_of_the_table(self):
+        sweep = ("sweep", "study.toml", "--out", "s", "--quiet", "--no-report", "--json")
+        self.study(self.PRODUCT)
+        self.run_it(0, *sweep)
+        members = sorted((self.folder / "s" / "members").glob("*/cloth.json"))
+        members[0].write_text("no cloth")
+        (members[0].parent / "test.json").unlink()
+        members[2].write_text("no cloth either")  # its error is known, so the ensemble finds it
+        result = json.loads(self.run_it(0, *sweep, code=1).stdout)
+        self.assertEqual([row["state"] for row in result["members"].values()].count("done"), 3)
+        bad, group = members[0].parent.name, members[2].parent.name.rsplit(",", 1)[0]
+        self.assertEqual(result["members"][bad]["state"], "failed")
+        self.assertEqual(set(result["failures"]), {bad, group})
+
+    def test_long_names_of_members_are_shortened(self):
+        self.study('[train]\nmethod = "linear"\n[product]\ngrid = ["6x6"]\n[[member]]\n'
+                   f'name = "{"a" * 300}"\n[[member]]\nname = "{"a" * 299}b"\n')
+        result = json.loads(self.run_it(0, "sweep", "study.toml", "--out", "s", "--quiet", "--no-report",
+                                        "--json").stdout)
+        self.assertEqual(list(result["members"])[1:], [f"{'a' * 180}-{i}" for i in (2, 3)])
+
     def test_two_sweeps_do_not_collide(self):
         self.study(f'[train]\n{toml(DESCENT)}iterations = [4000]\n[product]\nseed = [1, 2]\n')
         first = subprocess.Popen(self.command(0, "sweep", "study.toml", "--out", "s", "--quiet", "--no-report"),
@@ -275,7 +321,8 @@ grid = ["6x6", "5x5"]
     def test_what_is_no_study(self):
         for text, word in (("motion = 3", "motion"), ("[product]\ngrid = 3", "grid"), ("colour = 1", "colour"),
                            ("ensemble = 1", "ensemble"), ("[[member]]\ngrid = '3x3'", "name"), ("x =", "TOML"),
-                           ("[[member]]\nname='a'\n[[member]]\nname='a'", "'a'")):
+                           ("[[member]]\nname='a'\n[[member]]\nname='a'", "'a'"),
+                           ("ensemble = 60000\n[product]\nbatch = [1, 2]", "split")):
             (self.folder / "bad.toml").write_text(text + "\n")
             told = self.run_it(0, "sweep", "bad.toml", "--out", "s", code=2)
             self.assertIn("bad.toml", told.stderr)

@@ -134,7 +134,9 @@ void check_folder(const OutputFolder& folder, bool overwrite)
         throw Error("{}: is filled already; replace it with --overwrite, or give another --out",
                     name);
     }
-    if (read_text(folder.path / folder.marker) == folder.settings) return;
+    const std::string settings = read_text(folder.path / folder.marker);
+    if (settings == folder.settings) return;
+    if (folder.essence && folder.essence(settings) == folder.essence(folder.settings)) return;
     throw Error(
         "{}: is filled with other settings ({} has them); replace it with --overwrite, or give "
         "another --out",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct OutputFolder {
     std::string settings;             // what the marker holds
     std::vector<std::string> of_old;  // what is in those of versions that left no marker
     bool goes_on = false;             // with the same settings, from what is there
+    // What of the settings must be the same to go on; all of them where this is empty.
+    std::function<std::string(const std::string& settings)> essence{};
 };
 
 // Makes the folder with its marker, and the only writer in it, until what is returned goes. Throws

@@ -256,8 +256,9 @@ class StudyReader {
         }
         settings.erase("motion");
         if (!settings.contains("seed")) settings.insert("seed", std::int64_t(1));
-        study.members.push_back(
-            {name, name, in_folder(*motion), toml_of(settings) + "\n", draft.differs});
+        study.members.push_back({name, name, in_folder(*motion),
+                                 settings["device"].value_or(std::string("auto")),
+                                 toml_of(settings) + "\n", draft.differs});
     }
 
     fs::path path_, folder_;
@@ -270,6 +271,24 @@ class StudyReader {
 Study read_study(const fs::path& path)
 {
     return StudyReader(path).read();
+}
+
+std::string trainings_of(const std::string& study)
+{
+    try {
+        toml::table table = toml::parse(study);
+        table.erase("test");
+        return toml_of(table);
+    } catch (const toml::parse_error&) {  // nothing that a sweep has written
+        return study;
+    }
+}
+
+std::optional<std::string> text_in(const fs::path& json, const std::string& key)
+{
+    const auto tree = nlohmann::json::parse(read_text(json), nullptr, false);
+    if (!tree.is_object() || !tree.contains(key) || !tree[key].is_string()) return std::nullopt;
+    return tree[key].get<std::string>();
 }
 
 std::optional<double> number_in(const fs::path& json, const std::string& key)

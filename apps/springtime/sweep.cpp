@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include "rank_session.h"
 #include "report_file.h"
 #include "springtime/error.h"
+#include "springtime/files.h"
 #include "springtime/ranks.h"
 #include "study.h"
 #include "verbs.h"
@@ -42,11 +44,35 @@ struct Places {
     fs::path cloth(const StudyMember& member) const { return run(member) / "cloth.json"; }
 };
 
-int jobs_of(const SweepArguments& arguments, std::size_t missing)
+bool gpu_is_there()
+{
+    try {
+        device_named("cuda");
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
+// Trainings side by side would share the GPU and its memory.
+bool takes_gpu(const SweepArguments& arguments, const std::vector<const StudyMember*>& members)
+{
+    const auto on = [&](const std::string& device) {
+        return std::any_of(members.begin(), members.end(), [&](const StudyMember* member) {
+            const bool told = arguments.flags->given("device");
+            return (told ? arguments.common.device : member->device) == device;
+        });
+    };
+    return on("cuda") || (on("auto") && gpu_is_there());
+}
+
+int jobs_of(const SweepArguments& arguments, const std::vector<const StudyMember*>& missing)
 {
     if (arguments.jobs > 0) return arguments.jobs;
-    const auto cores = std::size_t(cores_of(crew()));
-    return int(std::clamp<std::size_t>(missing, 1, cores));
+    if (crew()) return 1;  // on every rank
+    const auto cores = std::size_t(cores_of(nullptr));
+    const int jobs = int(std::clamp<std::size_t>(missing.size(), 1, cores));
+    return jobs > 1 && takes_gpu(arguments, missing) ? 1 : jobs;
 }
 
 // How a member is trained, or goes on.
@@ -88,7 +114,14 @@ std::string reason_of(const fs::path& log, int code)
 
 // ---- Training
 
-using Failures = std::map<std::string, std::string>;  // why, by the name of the member
+using Failures = std::map<std::string, std::string>;  // why, by the name of member or ensemble
+
+void fail(const SweepArguments& arguments, const std::string& name, const std::string& reason,
+          Failures& failures)
+{
+    failures[name] = reason;
+    note(arguments.common, fmt::format("warning: {}: {}", name, reason));
+}
 
 Failures train_missing(const SweepArguments& arguments, const Study& study, const Places& places)
 {
@@ -101,7 +134,7 @@ Failures train_missing(const SweepArguments& arguments, const Study& study, cons
         note(arguments.common,
              fmt::format("{} of {} members are there already", total - missing.size(), total));
     }
-    const int jobs = jobs_of(arguments, missing.size());
+    const int jobs = jobs_of(arguments, missing);
     std::vector<Program> programs;
     for (const StudyMember* member : missing) {
         programs.push_back(program_of(arguments, places, *member, crew() ? 1 : jobs));
@@ -120,9 +153,7 @@ Failures train_missing(const SweepArguments& arguments, const Study& study, cons
             ++ended;
             const StudyMember& member = *missing[program];
             if (code == kDone) return;
-            failures[member.name] = reason_of(places.beside(member, ".log"), code);
-            note(arguments.common,
-                 fmt::format("warning: {}: {}", member.name, failures[member.name]));
+            fail(arguments, member.name, reason_of(places.beside(member, ".log"), code), failures);
         },
         report);
     report();
@@ -138,7 +169,8 @@ std::optional<double> test_error(const SweepArguments& arguments, const Study& s
 {
     if (!test || !fs::exists(places.cloth(member))) return std::nullopt;
     const fs::path kept = places.run(member) / "test.json";
-    if (!fs::exists(kept) || arguments.overwrite) {
+    const bool known = fs::exists(kept) && text_in(kept, "motion") == study.test->string();
+    if (!known || arguments.overwrite) {
         Evaluation found;
         compare_with_motion(
             read_cloth(places.cloth(member)), *test,
@@ -165,7 +197,7 @@ struct Row {
 };
 
 std::vector<Row> rows_of(const SweepArguments& arguments, const Study& study, const Places& places,
-                         const Failures& failures)
+                         Failures& failures)
 {
     std::optional<Motion> test;
     if (study.test) test = open_input(*study.test);
@@ -176,12 +208,15 @@ std::vector<Row> rows_of(const SweepArguments& arguments, const Study& study, co
             row.state = "failed";
             continue;
         }
-        row.validation = number_in(places.result(member), "validation_rmse");
-        row.seconds = number_in(places.result(member), "training_seconds");
         try {
+            row.validation = number_in(places.result(member), "validation_rmse");
+            row.seconds = number_in(places.result(member), "training_seconds");
             row.test = test_error(arguments, study, places, member, test);
         } catch (const Failure& failure) {  // a cloth that blows up
             note(arguments.common, fmt::format("warning: {}: {}", member.name, failure.what()));
+        } catch (const Error& error) {  // a cloth that does not fit the test, or is no cloth
+            row.state = "failed";
+            fail(arguments, member.name, error.what(), failures);
         }
     }
     return rows;
@@ -205,7 +240,7 @@ Result table_of(const std::vector<Row>& rows)
 }
 
 Result ensembles_of(const SweepArguments& arguments, const Study& study, const Places& places,
-                    const std::vector<Row>& rows)
+                    const std::vector<Row>& rows, Failures& failures)
 {
     std::vector<Ensemble> ensembles;
     for (const Row& row : rows) {
@@ -215,10 +250,22 @@ Result ensembles_of(const SweepArguments& arguments, const Study& study, const P
         if (row.state == "done" && fs::exists(cloth)) ensembles.back().cloths.push_back(cloth);
     }
     Result table = Result::tree();
+    const std::string test = study.test ? study.test->string() : std::string();
     for (const Ensemble& ensemble : ensembles) {
-        table.add(ensemble.name, write_ensemble(ensemble, places.root / "ensembles" / ensemble.name,
-                                                study.test ? study.test->string() : std::string(),
-                                                arguments.common));
+        const auto without = [&](const std::exception& reason) {
+            Result line = Result::tree();
+            line.add("members", ensemble.cloths.size());
+            table.add(ensemble.name, line);
+            fail(arguments, ensemble.name, reason.what(), failures);
+        };
+        const fs::path folder = places.root / "ensembles" / ensemble.name;
+        try {
+            table.add(ensemble.name, write_ensemble(ensemble, folder, test, arguments.common));
+        } catch (const Failure& failure) {
+            without(failure);
+        } catch (const Error& error) {
+            without(error);
+        }
     }
     return table.first(ensembles.size());
 }
@@ -244,7 +291,7 @@ void add_report_of(const SweepArguments& arguments, const Study& study, const Pl
 }
 
 Result result_of(const SweepArguments& arguments, const Study& study, const Places& places,
-                 const Failures& failures)
+                 Failures& failures)
 {
     const std::vector<Row> rows = rows_of(arguments, study, places, failures);
     Result result = Result::tree();
@@ -252,7 +299,7 @@ Result result_of(const SweepArguments& arguments, const Study& study, const Plac
     result.add("out", places.root.string()).data_only();
     result.add("members", table_of(rows));
     if (study.ensemble) {
-        result.add("ensembles", ensembles_of(arguments, study, places, rows));
+        result.add("ensembles", ensembles_of(arguments, study, places, rows, failures));
     }
     Result reasons = Result::tree();
     for (const auto& [name, reason] : failures) reasons.add(name, reason);
@@ -264,6 +311,15 @@ Result result_of(const SweepArguments& arguments, const Study& study, const Plac
     return result;
 }
 
+// A wrong name is told now, and not after hours.
+void check_motions(const Study& study)
+{
+    std::set<fs::path> motions;
+    for (const StudyMember& member : study.members) motions.insert(member.motion);
+    if (study.test) motions.insert(*study.test);
+    for (const fs::path& motion : motions) open_motion(motion.string());
+}
+
 int run_sweep(const SweepArguments& arguments)
 {
     if (arguments.flags->given("seed")) {
@@ -273,8 +329,10 @@ int run_sweep(const SweepArguments& arguments)
     }
     const Study study = read_study(arguments.study);
     const Places places{fs::absolute(arguments.out)};
+    check_motions(study);
     const auto lock = claim_folder(
-        {places.root, "study.toml", read_text(arguments.study), {}, true}, arguments.overwrite);
+        {places.root, "study.toml", read_text(arguments.study), {}, true, trainings_of},
+        arguments.overwrite);
     fs::create_directories(places.root / "members");
     Failures failures;
     try {
@@ -309,7 +367,8 @@ Verb add_sweep(CLI::App& root)
         .type("FOLDER");
     flags
         .add("--jobs", arguments->jobs,
-             "Trainings at a time; 0: one per core. Under mpirun there is one on every rank")
+             "Trainings at a time; 0: one per core, or one where they take the GPU. Under mpirun "
+             "there is one on every rank")
         .between(0, 4096);
     add_report_switch(flags.in(kRunGroup), arguments->no_report);
     add_overwrite(flags.in(kRunGroup), arguments->overwrite);
