@@ -32,16 +32,19 @@ void remove_results(const fs::path& folder)
     for (const fs::path& file : made) fs::remove(file);
 }
 
-// A folder holds one experiment at one scale, and says which.
+// A folder holds one experiment at one scale, and says which, with what else changes its motion.
 std::shared_ptr<void> claim_out(const ReproduceArguments& arguments)
 {
+    std::string marker = fmt::format("experiment = {}\nscale = {}\n",
+                                     toml_text(arguments.experiment), toml_text(arguments.scale));
+    if (arguments.common.seed != CommonOptions{}.seed) {
+        marker += fmt::format("seed = {}\n", arguments.common.seed);
+    }
+    if (arguments.training_rollouts) {
+        marker += fmt::format("training-rollouts = {}\n", *arguments.training_rollouts);
+    }
     const OutputFolder folder{
-        arguments.out,
-        "reproduction.toml",
-        fmt::format("experiment = {}\nscale = {}\n", toml_text(arguments.experiment),
-                    toml_text(arguments.scale)),
-        {"result.json", "result.md"},
-        true};
+        arguments.out, "reproduction.toml", marker, {"result.json", "result.md"}, true};
     std::shared_ptr<void> claim = claim_folder(folder, arguments.overwrite);
     if (arguments.overwrite) remove_results(arguments.out);
     return claim;

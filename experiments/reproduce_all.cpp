@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <sstream>
 
 #include "progress.h"
@@ -21,21 +22,28 @@ ReproduceArguments part_of(const ReproduceArguments& all, const Experiment& expe
     return part;
 }
 
+// Networks that were stopped before their end go on.
+bool is_finished(const nlohmann::json& result, const ReproduceArguments& part)
+{
+    if (result.value("scale", "") != part.scale) return false;
+    if (result.value("baselines", false) != part.baselines) return false;
+    if (!part.baselines) return true;
+    return std::all_of(result["rows"].begin(), result["rows"].end(),
+                       [](const nlohmann::json& row) { return row.value("trained", true); });
+}
+
 // A part that an earlier run has finished is taken as it is.
 nlohmann::json result_of(const Experiment& experiment, const ReproduceArguments& part)
 {
     const fs::path file = fs::path(part.out) / "result.json";
-    const auto finished = [&]() -> std::optional<nlohmann::json> {
-        if (!fs::exists(file)) return std::nullopt;
-        nlohmann::json result = nlohmann::json::parse(read_text(file));
-        const bool same = result.value("scale", "") == part.scale &&
-                          result.value("baselines", false) == part.baselines;
-        return same ? std::optional(std::move(result)) : std::nullopt;
-    };
-    if (const auto before = finished()) return *before;
+    const auto there = [&] { return nlohmann::json::parse(read_text(file)); };
+    if (fs::exists(file)) {
+        nlohmann::json result = there();
+        if (is_finished(result, part)) return result;
+    }
     note(part.common, fmt::format("---- {}", experiment.name));
     run_experiment(experiment, part);
-    return finished().value();
+    return there();
 }
 
 // Without its heading and the line that says how it was made; its parts one level lower.

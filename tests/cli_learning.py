@@ -323,6 +323,7 @@ class Learning:
         self.assertEqual(again["experiments"], result["experiments"])
         self.assertEqual((self.folder / "a/drape/result.json").stat().st_mtime_ns, kept)
         self.run_it("reproduce", "all", "--scale", "quick", "--out", "a", code=2)
+        self.run_it("reproduce", "all", "--scale", "smoke", "--seed", "2", "--out", "a", code=2)
 
     @long_run
     def test_reproduce_writes_the_tables(self):

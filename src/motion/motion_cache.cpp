@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <string>
 
 #include "motion/rollouts_in_memory.h"
 
@@ -19,12 +20,26 @@ std::size_t bytes_of(const Rollout& rollout)
            (rollout.position.size() + rollout.velocity.size() + rollout.acceleration.size());
 }
 
-// Containers may have less than their machine.
+// Containers, and jobs of a scheduler, may have less than their machine: the least that the groups
+// of this process say, each within the one before it.
 std::size_t memory_of_container()
 {
-    std::ifstream file("/sys/fs/cgroup/memory.max");
-    std::size_t bytes = 0;
-    return file >> bytes ? bytes : std::size_t(-1);
+    std::size_t least = std::size_t(-1);
+    const auto take = [&](const std::string& path) {
+        std::ifstream file(path);
+        std::size_t bytes = 0;
+        if (file >> bytes) least = std::min(least, bytes);  // otherwise "max", or no such file
+    };
+    take("/sys/fs/cgroup/memory/memory.limit_in_bytes");  // of version 1
+    std::ifstream groups("/proc/self/cgroup");
+    std::string group;
+    for (std::string line; std::getline(groups, line);) {
+        if (line.starts_with("0::")) group = line.substr(3);
+    }
+    for (;; group.erase(group.find_last_of('/'))) {
+        take("/sys/fs/cgroup" + group + "/memory.max");
+        if (group.find_last_of('/') == std::string::npos) return least;
+    }
 }
 
 }  // namespace
