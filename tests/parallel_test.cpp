@@ -71,9 +71,8 @@ TEST(ThreadsParallelFor, RethrowsAndHandsOutNoMore)
 TEST(ThreadsParallelFor, ThreadCountIsAsAskedOrOnePerCoreThatMayBeUsed)
 {
     EXPECT_EQ(thread_count(3), 3);
-    EXPECT_EQ(machine_cores(), std::max(1, int(std::thread::hardware_concurrency())));
     EXPECT_GE(thread_count(0), 1);
-    EXPECT_LE(thread_count(0), machine_cores());
+    EXPECT_LE(thread_count(0), std::max(1, int(std::thread::hardware_concurrency())));
     std::jthread([] {  // the cores that a scheduler gives are those of a thread
         cpu_set_t cores;
         ASSERT_EQ(sched_getaffinity(0, sizeof(cores), &cores), 0);

@@ -79,11 +79,6 @@ int thread_count(int wanted)
     return wanted > 0 ? wanted : usable_cores();
 }
 
-int machine_cores()
-{
-    return core_count();
-}
-
 void parallel_for(int count, int threads, const std::function<void(int)>& work)
 {
     parallel_for(count, threads, [&](int index, int) { work(index); });

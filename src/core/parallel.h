@@ -9,8 +9,6 @@ namespace springtime {
 
 // `wanted` threads, or one per core that this process may use for zero.
 int thread_count(int wanted);
-// Cores of this machine, whoever may use them.
-int machine_cores();
 
 // Calls work(0) .. work(count - 1), each once, handed out in ascending order to `threads` threads.
 // The first exception is rethrown here after all threads have ended.
