@@ -298,6 +298,27 @@ grid = ["6x6", "5x5"]
         self.assertEqual(result["members"][bad]["state"], "failed")
         self.assertEqual(set(result["failures"]), {bad, group})
 
+    def test_a_frame_that_shows_nothing_is_left_out_of_the_error_of_an_ensemble(self):
+        frames, dark = 30, 20
+        lines = ["time," + ",".join(f"p{i}.{axis}" for i in range(25) for axis in "xyz")]
+        for frame in range(frames):
+            row = [f"{frame / 60:.6f}"]
+            for i in range(25):
+                along, down = i % 5 / 4, i // 5 / 4
+                fall = 0.05 * (frame / 60) ** 2 * 9.81 * (along + down)
+                row += [""] * 3 if frame == dark and i else [f"{along}", f"{1 - fall}", f"{down}"]
+            lines.append(",".join(row))
+        (self.folder / "seen.csv").write_text("\n".join(lines) + "\n")
+        self.run_it(0, "import", "seen.csv", "--grid", "5x5", "--length", "1", "--width", "1", "--mass", "0.5",
+                    "--pinned", "corner-nw", "--unit", "m", "--out", "seen.h5", "--quiet")
+        self.study('test = "seen.h5"\nensemble = 2\n[train]\nmethod = "linear"\n')
+        result = json.loads(self.run_it(0, "sweep", "study.toml", "--out", "s", "--quiet", "--no-report",
+                                        "--json").stdout)
+        self.assertGreater(result["ensembles"]["all"]["motion_error"], 0)
+        rows = (self.folder / "s" / "ensembles" / "all" / "motion.csv").read_text().split()[1:]
+        self.assertEqual(len(rows), frames - 1)
+        self.assertNotIn("nan", "".join(rows))
+
     def test_long_names_of_members_are_shortened(self):
         self.study('[train]\nmethod = "linear"\n[product]\ngrid = ["6x6"]\n[[member]]\n'
                    f'name = "{"a" * 300}"\n[[member]]\nname = "{"a" * 299}b"\n')
