@@ -20,17 +20,23 @@ namespace {
 
 Crew* present_crew = nullptr;  // MPI, too, is there once for a process
 
-// How many ranks were started, as far as launchers tell: Open MPI, MPICH and Slurm. Zero: no
-// launcher.
+int number_in(const char* variable)
+{
+    const char* text = std::getenv(variable);
+    return text ? std::atoi(text) : 0;
+}
+
+// How many ranks Open MPI or MPICH say they have started; zero if they say nothing.
+int told_ranks()
+{
+    return std::max(number_in("OMPI_COMM_WORLD_SIZE"), number_in("PMI_SIZE"));
+}
+
+// The same, as far as Slurm tells where they do not. Zero: no launcher.
 int started_ranks()
 {
-    const auto number = [](const char* name) {
-        const char* text = std::getenv(name);
-        return text ? std::atoi(text) : 0;
-    };
-    const int told = std::max(number("OMPI_COMM_WORLD_SIZE"), number("PMI_SIZE"));
-    if (told > 0) return told;
-    return std::getenv("PMIX_RANK") ? std::max(1, number("SLURM_NTASKS")) : 0;
+    if (const int told = told_ranks(); told > 0) return told;
+    return std::getenv("PMIX_RANK") ? std::max(1, number_in("SLURM_NTASKS")) : 0;
 }
 
 fs::path component()
@@ -87,7 +93,7 @@ void choose_gpu(int place)
 RankSession::RankSession()
 {
     const int started = started_ranks();
-    if (started == 0) return;
+    if (started == 0 || told_ranks() == 1) return;  // alone, it needs no MPI, which costs time
     const fs::path path = component();
     if (!fs::exists(path)) {
         if (started == 1) return;  // alone, it needs none
