@@ -91,18 +91,17 @@ Mlp::Mlp(Layout& layout, std::int64_t in, std::int64_t width, std::int64_t out, 
 
 Tensor Mlp::operator()(const std::vector<Tensor>& parts, const Tensor& input) const
 {
-    return rest(parts, shifted_share(parts, input, 0));
+    return rest(parts, at::linear(input, parts[first], shift(parts)));
 }
 
-Tensor Mlp::share(const std::vector<Tensor>& parts, const Tensor& input, std::int64_t from) const
+std::vector<Tensor> Mlp::shares(const std::vector<Tensor>& parts, std::int64_t width) const
 {
-    return at::linear(input, parts[first].narrow(1, from, input.size(-1)));
+    return parts[first].split(width, 1);
 }
 
-Tensor Mlp::shifted_share(const std::vector<Tensor>& parts, const Tensor& input,
-                          std::int64_t from) const
+const Tensor& Mlp::shift(const std::vector<Tensor>& parts) const
 {
-    return at::linear(input, parts[first].narrow(1, from, input.size(-1)), parts[first + 1]);
+    return parts[first + 1];
 }
 
 Tensor Mlp::rest(const std::vector<Tensor>& parts, const Tensor& sum) const
@@ -191,14 +190,16 @@ Tensor MeshGraphNet::predict(const Tensor& weights, const Tensor& position, cons
         const Mlp &edge_mlp = edge_blocks_[block], &node_mlp = node_blocks_[block];
         // W [edge, sender, receiver] is a sum of three shares, two of which belong to particles:
         // they are multiplied before they are spread over edges.
+        const std::vector<Tensor> of_edge = edge_mlp.shares(fast, width);
+        const std::vector<Tensor> of_node = node_mlp.shares(fast, width);
         const Tensor ends = work(nodes);
-        const Tensor sum = edge_mlp.share(fast, work(edges), 0) +
-                           graph_.gather(edge_mlp.share(fast, ends, width)) +
-                           edge_mlp.shifted_share(fast, ends, 2 * width).unsqueeze(2);
+        const Tensor sum = at::linear(work(edges), of_edge[0]) +
+                           graph_.gather(at::linear(ends, of_edge[1])) +
+                           at::linear(ends, of_edge[2], edge_mlp.shift(fast)).unsqueeze(2);
         const Tensor message = edge_mlp.rest(fast, sum);
         const Tensor received = (message * graph_.present).sum(2);
-        const Tensor update =
-            node_mlp.shifted_share(fast, ends, 0) + node_mlp.share(fast, work(received), width);
+        const Tensor update = at::linear(ends, of_node[0], node_mlp.shift(fast)) +
+                              at::linear(work(received), of_node[1]);
         nodes = nodes + node_mlp.rest(fast, update);
         edges = edges + message;
     }

@@ -25,12 +25,10 @@ struct Mlp {
 
     torch::Tensor operator()(const std::vector<torch::Tensor>& parts,
                              const torch::Tensor& input) const;
-    // The first layer for the inputs from `from` on: its share of a sum, one of which has the
-    // shift.
-    torch::Tensor share(const std::vector<torch::Tensor>& parts, const torch::Tensor& input,
-                        std::int64_t from) const;
-    torch::Tensor shifted_share(const std::vector<torch::Tensor>& parts, const torch::Tensor& input,
-                                std::int64_t from) const;
+    // The first layer as a sum of shares: its weights for every `width` inputs, and its shift.
+    std::vector<torch::Tensor> shares(const std::vector<torch::Tensor>& parts,
+                                      std::int64_t width) const;
+    const torch::Tensor& shift(const std::vector<torch::Tensor>& parts) const;
     // What follows that sum.
     torch::Tensor rest(const std::vector<torch::Tensor>& parts, const torch::Tensor& sum) const;
 
