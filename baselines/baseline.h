@@ -18,12 +18,12 @@ struct TrainOptions {
         noise;  // mgn: standard deviation [m]; of several the best is found by trial
     std::int64_t trial_steps = 3000;
     double trial_minutes = 0;         // of each trial; 0: no limit
-    int batch = 0;                    // graphs or clips; 0: 8 graphs, 32 clips
+    int batch = 0;                    // graphs or clips; 0: 2 graphs, 32 clips
     double rate = 0;                  // of Adam; 0: 5e-4 for mgn, 3e-4 for ode
     int every = 1;                    // mgn: frames of the motion in one of its steps
     int clip_steps = 500;             // ode
     int hidden = 0, layers = 0;       // 0: as published: 128 and 15 blocks, 512 and 6 layers
-    std::int64_t validate_every = 0;  // steps; 0: 1000 for mgn, 32 for ode
+    std::int64_t validate_every = 0;  // steps; 0: 5000 for mgn, 32 for ode
     std::uint64_t seed = 1;
     std::string device = "auto";  // or cpu, cuda
     bool half = false;            // mgn: message passing in bfloat16

@@ -76,11 +76,11 @@ TrainOptions with_defaults(TrainOptions options)
         if (value == 0) value = by_default;
     };
     set(options.steps, std::int64_t(mgn ? 500000 : 20000));
-    set(options.batch, mgn ? 8 : 32);
+    set(options.batch, mgn ? 2 : 32);
     set(options.rate, mgn ? 5e-4 : 3e-4);
     set(options.hidden, mgn ? 128 : 512);
     set(options.layers, mgn ? 15 : 6);
-    set(options.validate_every, std::int64_t(mgn ? 1000 : 32));
+    set(options.validate_every, std::int64_t(mgn ? 5000 : 32));
     if (options.noise.empty()) options.noise = {0.01};
     return options;
 }

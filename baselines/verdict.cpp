@@ -10,7 +10,7 @@ constexpr std::size_t kLeastValidations = 12;
 // Below these, a flat curve is a start that has not begun to learn.
 std::int64_t least_steps(const std::string& kind)
 {
-    return kind == "mgn" ? 20000 : 2 * kPublishedOdeSteps;
+    return kind == "mgn" ? kMostMeshGraphNetSteps / 5 : 2 * kPublishedOdeSteps;
 }
 
 // Whether the last third of the curve is lower than all before, by more than 2 %.

@@ -40,11 +40,19 @@ LearnOptions on_grid(LearnOptions options, int side)
 }
 
 // What more time than a minute or two gains.
-LearnOptions longer(const GeneralisationScale& scale)
+LearnOptions longer(LearnOptions options, const std::vector<Horizon>& horizons)
 {
-    LearnOptions options = scale.learning;
-    options.horizons = scale.more_work;
+    options.horizons = horizons;
     options.batch *= 4;
+    return options;
+}
+
+// The best law that is known here for a cloth of triangles (docs/research/generalisation.md).
+LearnOptions coupled(LearnOptions options)
+{
+    options.method = LearnMethod::trajectory;
+    options.law = law_named("coupled");
+    options.masses = true;
     return options;
 }
 
@@ -64,7 +72,13 @@ std::vector<Training> trainings_of(const GeneralisationScale& scale)
         {"k2-b-c", "per spring, k+, k-, b, c", law({.knots = {0}, .isotropic = true})},
         {"k-b-c-bends", "per spring, k, b, c, kappa, eta",
          law({.knots = {}, .isotropic = true, .bends = true})},
-        {"long", "per spring, lean law, longer clips and ten times the work", longer(scale)}};
+        {"coupled", "per spring, coupled law, and masses", coupled(usual)},
+        {"long", "per spring, lean law, longer clips and ten times the work",
+         longer(usual, scale.more_work)},
+        {"whole", "per spring, lean law, clips that grow to whole rollouts",
+         longer(usual, scale.whole_work)},
+        {"coupled-long", "per spring, coupled law, and masses, longer clips and ten times the work",
+         longer(coupled(usual), scale.more_work)}};
     for (const auto& [key, side] : {std::pair{"finer", scale.finer},
                                     {"coarser", scale.coarser},
                                     {"coarsest", scale.coarsest}}) {

@@ -68,6 +68,7 @@ GeneralisationScale generalisation_scale_named(const std::string& name)
         GeneralisationScale scale{7, 9, 8, 5, 4, 1, 1.5, 6, 2, 1, 2};
         scale.learning = short_learning({{4, 0.4}}, 16, 4);
         scale.more_work = {{8, 0.4}};
+        scale.whole_work = {{4, 0.4}, {2, 1.5}};
         scale.graph_steps = scale.ode_steps = 4;
         scale.trial_steps = 2;
         scale.hidden = 8;
@@ -77,7 +78,8 @@ GeneralisationScale generalisation_scale_named(const std::string& name)
     if (name == "quick") {
         GeneralisationScale scale{16, 21, 17, 12, 8, 8, 12, 48, 16, 16, 16};
         scale.learning = short_learning({{24, 1}, {16, 2}}, 40, 16);
-        scale.more_work = {{48, 1}, {48, 2}};
+        scale.more_work = {{24, 1}, {24, 2}};
+        scale.whole_work = {{24, 1}, {16, 2}, {8, 4}, {4, 8}};
         scale.graph_steps = 300;
         scale.ode_steps = 32;
         scale.trial_steps = 30;
@@ -87,6 +89,7 @@ GeneralisationScale generalisation_scale_named(const std::string& name)
     }
     GeneralisationScale scale{31, 41, 32, 24, 16, 8, 12, 512, 32, 32, 16};
     scale.more_work = {{100, 1}, {200, 2}};
+    scale.whole_work = {{100, 1}, {200, 2}, {100, 4}, {60, 8}};
     scale.trial_steps = 3000;
     return scale;
 }

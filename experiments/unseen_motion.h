@@ -16,7 +16,8 @@ struct GeneralisationScale {
     double seconds, longer;        // [s] of a rollout; of the rollouts that run on
     int rollouts, test_rollouts, anchored_rollouts, longer_rollouts;
     LearnOptions learning{};           // of all trainings
-    std::vector<Horizon> more_work{};  // of the training that takes its time
+    std::vector<Horizon> more_work{};   // of the training that takes its time
+    std::vector<Horizon> whole_work{};  // of the one whose clips grow to whole rollouts
     // Steps of the baselines, 0: until trained; width and layers of them, 0: as published.
     std::int64_t graph_steps = 0, ode_steps = 0, trial_steps = 0;
     int hidden = 0, layers = 0;

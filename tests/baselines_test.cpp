@@ -512,13 +512,13 @@ TEST(BaselineVerdict, CallsTrainedOnlyWhatWasTrained)
     const std::vector<double> flat(30, 0.5);
     std::vector<double> falling;
     for (int i = 0; i < 30; ++i) falling.push_back(2 * std::pow(0.97, i));
-    EXPECT_TRUE(verdict_of({"mgn", 60000, flat}).trained);
-    EXPECT_FALSE(verdict_of({"mgn", 60000, falling}).trained);
-    EXPECT_NE(verdict_of({"mgn", 60000, falling}).text.find("60000 steps, error still falling"),
+    EXPECT_TRUE(verdict_of({"mgn", 160000, flat}).trained);
+    EXPECT_FALSE(verdict_of({"mgn", 160000, falling}).trained);
+    EXPECT_NE(verdict_of({"mgn", 160000, falling}).text.find("160000 steps, error still falling"),
               std::string::npos);
     EXPECT_FALSE(verdict_of({"mgn", 300, flat}).trained);  // too few steps
     EXPECT_NE(verdict_of({"mgn", 300, flat}).text.find("300 steps, too few"), std::string::npos);
-    EXPECT_FALSE(verdict_of({"mgn", 60000, {0.5, 0.5}}).trained);  // too few looks
+    EXPECT_FALSE(verdict_of({"mgn", 160000, {0.5, 0.5}}).trained);  // too few looks
     EXPECT_TRUE(verdict_of({"mgn", kMostMeshGraphNetSteps, falling}).trained);
     EXPECT_FALSE(verdict_of({"ode", kPublishedOdeSteps, flat}).trained);
     EXPECT_TRUE(verdict_of({"ode", 1000, flat}).trained);
