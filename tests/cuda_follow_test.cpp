@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <future>
 
 #include "backends/cuda/cuda.h"
 #include "learn/descent.h"
@@ -319,6 +320,90 @@ TEST(CudaClips, SayTheSameWithLittleMemory)
     const auto found = run(little), expected = run(plenty);
     EXPECT_EQ(found.loss.total, expected.loss.total);
     EXPECT_EQ(found.gradient.kinds, expected.gradient.kinds);
+}
+
+// Of clips that another thread prepares while those before run, for all batches one after the
+// other.
+void expect_same_of_prepared(const DeviceSet& on, const Cloth& cloth, const LossWeights& weights,
+                             const std::vector<std::vector<Rollout>>& batches,
+                             const std::vector<BatchGradient::Result>& expected)
+{
+    const ParameterValues values = parameters_of(cloth);
+    BatchGradient gradient = on.set.gradient_of(cloth);
+    const auto prepare = [&](std::size_t i) {
+        return std::async(std::launch::async, [&, i] {
+            return gradient.prepare(batches[i % batches.size()], weights);
+        });
+    };
+    auto coming = prepare(0);
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+        const std::unique_ptr<PreparedClips> prepared = coming.get();
+        ASSERT_TRUE(prepared);
+        coming = prepare(i + 1);
+        for (int again = 0; again < 2; ++again) {
+            const auto found = gradient.run(batches[i], values, weights, true, prepared.get());
+            EXPECT_EQ(found.loss.total, expected[i].loss.total) << i;
+            EXPECT_EQ(found.gradient.kinds, expected[i].gradient.kinds) << i;
+        }
+    }
+}
+
+// With plenty, all is loaded ahead. With little a batch of three is, and does not fit; with less
+// none is.
+TEST(CudaClips, SayTheSameOfWhatWasPreparedMeanwhile)
+{
+    const Motion motion = uneven_falls();
+    const DeviceSet plenty(motion, 6, Device::cuda);
+    const Cloth cloth = started(plenty, "published");
+    std::vector<std::vector<Rollout>> batches;
+    for (const auto& clips : std::vector<std::vector<Clip>>{{{0, 0}, {1, 20}, {2, 9}},
+                                                            {{3, 1}, {4, 2}},
+                                                            {{5, 0}, {0, 11}, {1, 3}, {2, 4}},
+                                                            {{2, 0}}}) {
+        batches.push_back(plenty.set.reader.read(clips));
+    }
+    const LossWeights position{.force = 0, .impulse = 0, .position = 3};
+    const LossWeights all{.force = 1, .impulse = 10, .position = 3};
+    for (const auto& [weights, memory] :
+         {std::pair{position, std::size_t(130000)}, std::pair{all, std::size_t(30000)}}) {
+        std::vector<BatchGradient::Result> expected;
+        for (const auto& clips : batches) {
+            expected.push_back(
+                plenty.set.gradient_of(cloth).run(clips, parameters_of(cloth), weights, true));
+        }
+        expect_same_of_prepared(plenty, cloth, weights, batches, expected);
+        const DeviceSet little(motion, 6, Device::cuda, {memory});
+        expect_same_of_prepared(little, cloth, weights, batches, expected);
+    }
+}
+
+// What a backend has prepared gives its memory back whenever it goes.
+TEST(CudaClips, MayOutliveTheirBackend)
+{
+    const DeviceSet on(uneven_falls(), 6, Device::cuda);
+    const std::vector<Rollout> clips = on.set.reader.read(std::vector<Clip>{{0, 0}});
+    const Cloth cloth = started(on, "published");
+    const auto prepared = on.set.gradient_of(cloth).prepare(clips, {});
+    EXPECT_EQ(prepared->clips.size(), 1u);
+}
+
+TEST(CudaClips, TrainTheSameWithLittleMemory)
+{
+    const Motion motion = uneven_falls();
+    const auto trained = [&](const CudaMemory& memory, const TrainState* resume, Diary& diary) {
+        const DeviceSet on(motion, 6, Device::cuda, memory);
+        TrainOptions options = on.options;
+        options.passes = dual_pass(2, 2, {.force = 1, .impulse = 10});
+        options.batch = 3;
+        options.slow_seconds = 0.25;
+        options.stiffness_start = 40;
+        options.damping_start = 0.8;
+        return train(on.set, options, resume, write_to(diary), Progress());
+    };
+    Diary diary, none;
+    const TrainResult whole = trained({}, nullptr, diary);
+    expect_same_bits(trained({60000}, nullptr, none), whole);
+    expect_same_bits(trained({}, &diary.states[1], none), whole);
 }
 
 TEST(CudaClips, HaveNoLossWhereTheyBlowUp)

@@ -97,11 +97,10 @@ class TapeClips : public ClipGradient {
     }
 
     std::string name() const override { return "stand-in"; }
-    Result run(std::span<const ClipView> clips, const ParameterValues& parameters,
-               const ClipTerms& weights, int substeps, bool with_gradient) override
+    Result run(PreparedClips& clips, const ParameterValues& parameters, bool with_gradient) override
     {
         std::vector<Rollout> rollouts;
-        for (const ClipView& clip : clips) {
+        for (const ClipView& clip : clips.clips) {
             rollouts.push_back({clip.frame_count,
                                 {clip.position.begin(), clip.position.end()},
                                 {clip.velocity.begin(), clip.velocity.end()},
@@ -110,7 +109,8 @@ class TapeClips : public ClipGradient {
             EXPECT_EQ(clip.start.position.size(), cloth_.particle_count());
             EXPECT_EQ(clip.start.position[0].x, double(clip.position[0]));
         }
-        BatchGradient tapes(cloth_, options_, stride_, 1, Substeps{substeps});
+        BatchGradient tapes(cloth_, options_, stride_, 1, Substeps{clips.substeps});
+        const ClipTerms& weights = clips.weights;
         const auto found = tapes.run(
             rollouts, parameters,
             {.force = weights.force, .impulse = weights.impulse, .position = weights.position},

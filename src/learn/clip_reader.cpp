@@ -156,12 +156,13 @@ std::vector<Rollout> ClipReader::read(const std::vector<Clip>& clips, const Clip
 
 BatchReader::BatchReader(const ClipReader& reader, std::vector<Clip> clips, std::size_t batch,
                          std::uint64_t seed, std::size_t batches_done, const ClipFields& fields,
-                         int threads)
+                         int threads, Prepare prepare)
     : reader_(&reader),
       clips_(std::move(clips)),
       batch_(batch),
       fields_(fields),
       threads_(threads),
+      prepare_(std::move(prepare)),
       shuffle_(clips_.size(), seed, batches_done * batch)
 {
     start();
@@ -177,7 +178,9 @@ void BatchReader::start()
     std::vector<Clip> chosen;
     for (std::size_t i = 0; i < batch_; ++i) chosen.push_back(clips_[shuffle_.next()]);
     coming_ = std::async(std::launch::async, [this, chosen = std::move(chosen)] {
-        return Batch{chosen, reader_->read(chosen, fields_, threads_)};
+        Batch batch{chosen, reader_->read(chosen, fields_, threads_), nullptr};
+        if (prepare_) batch.prepared = prepare_(batch.targets);
+        return batch;
     });
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <future>
+#include <memory>
 #include <vector>
 
 #include "motion/clips.h"
+#include "sim/clip_gradient.h"
 #include "springtime/learn.h"
 #include "springtime/motion.h"
 
@@ -53,18 +56,22 @@ class ClipReader {
     const Cloth* surrogate_;
 };
 
-// Shuffled batches of clips; the next one is read while the present one is worked on. Threads as
-// ClipReader takes them.
+// Shuffled batches of clips; the next one is read, and prepared, while the present one is worked
+// on. Threads as ClipReader takes them.
 class BatchReader {
   public:
+    // Called by another thread.
+    using Prepare = std::function<std::unique_ptr<PreparedClips>(const std::vector<Rollout>&)>;
+
     BatchReader(const ClipReader& reader, std::vector<Clip> clips, std::size_t batch,
-                std::uint64_t seed, std::size_t batches_done, const ClipFields& fields,
-                int threads);
+                std::uint64_t seed, std::size_t batches_done, const ClipFields& fields, int threads,
+                Prepare prepare = {});
     ~BatchReader();
 
     struct Batch {
         std::vector<Clip> clips;
         std::vector<Rollout> targets;
+        std::unique_ptr<PreparedClips> prepared;  // of the targets; may be null
     };
     Batch next();
 
@@ -76,6 +83,7 @@ class BatchReader {
     std::size_t batch_;
     ClipFields fields_;
     int threads_;
+    Prepare prepare_;
     ClipShuffle shuffle_;
     std::future<Batch> coming_;
 };

@@ -148,24 +148,44 @@ BatchGradient::Result BatchGradient::sum_of(std::vector<Result> groups) const
     return sum.total();
 }
 
+namespace {
+
+ClipTerms terms_of(const LossWeights& weights)
+{
+    return {weights.force, weights.impulse, weights.position};
+}
+
+}  // namespace
+
 BatchGradient::Result BatchGradient::run(const std::vector<Rollout>& clips,
                                          const ParameterValues& parameters,
-                                         const LossWeights& weights, bool with_gradient)
+                                         const LossWeights& weights, bool with_gradient,
+                                         PreparedClips* prepared)
 {
     const std::optional<int> substeps = substeps_for(parameters);
     if (!substeps) {
         const double none = std::nan("");
         return {{none, none, none, 0, none}, ParameterGradient(surrogate_)};
     }
-    if (clip_backend_) return run_backend(clips, parameters, weights, *substeps, with_gradient);
+    if (clip_backend_) {
+        return run_backend(clips, parameters, terms_of(weights), *substeps, with_gradient,
+                           prepared);
+    }
     if (ranks_) return ranks_->run(*this, clips, parameters, weights, with_gradient);
     return sum_of(run_groups(clips, parameters, weights, with_gradient, clips.size()));
 }
 
-BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& clips,
-                                                 const ParameterValues& parameters,
-                                                 const LossWeights& weights, int substeps,
-                                                 bool with_gradient)
+std::unique_ptr<PreparedClips> BatchGradient::prepare(const std::vector<Rollout>& clips,
+                                                      const LossWeights& weights) const
+{
+    const int substeps = substeps_.count.value_or(last_substeps_->load());
+    if (!clip_backend_ || substeps == 0) return nullptr;
+    return prepare_for(clips, terms_of(weights), substeps);
+}
+
+std::unique_ptr<PreparedClips> BatchGradient::prepare_for(const std::vector<Rollout>& clips,
+                                                          const ClipTerms& weights,
+                                                          int substeps) const
 {
     const double dt = options_.dt / substeps;
     std::vector<ClipView> views;
@@ -173,9 +193,21 @@ BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& cli
         views.push_back({clip.state(0, options_.dt * stride_, dt), &clip.handles, clip.frame_count,
                          clip.position, clip.velocity, clip.acceleration});
     }
-    ClipGradient::Result found =
-        clip_backend_->run(views, parameters, {weights.force, weights.impulse, weights.position},
-                           substeps, with_gradient);
+    return clip_backend_->prepare(std::move(views), weights, substeps);
+}
+
+BatchGradient::Result BatchGradient::run_backend(const std::vector<Rollout>& clips,
+                                                 const ParameterValues& parameters,
+                                                 const ClipTerms& weights, int substeps,
+                                                 bool with_gradient, PreparedClips* prepared)
+{
+    last_substeps_->store(substeps);
+    std::unique_ptr<PreparedClips> at_once;
+    if (!prepared || prepared->substeps != substeps || prepared->weights != weights) {
+        at_once = prepare_for(clips, weights, substeps);
+        prepared = at_once.get();
+    }
+    ClipGradient::Result found = clip_backend_->run(*prepared, parameters, with_gradient);
     const ClipTerms& terms = found.loss;
     Result result{{terms.force, terms.impulse, terms.position, 0,
                    weights.force * terms.force + weights.impulse * terms.impulse +

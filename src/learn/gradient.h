@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,8 +57,15 @@ class BatchGradient {
         LossTerms loss;  // mean over the clips; NaN where the steps would be too short
         ParameterGradient gradient;
     };
+    // `prepared` spares work if it was made of the same clips. It is left alone where it does not
+    // fit the weights, or the sub-steps that the parameters need.
     Result run(const std::vector<Rollout>& clips, const ParameterValues& parameters,
-               const LossWeights& weights, bool with_gradient);
+               const LossWeights& weights, bool with_gradient, PreparedClips* prepared = nullptr);
+    // What can be done for run() before the parameters are known. Another thread may call it while
+    // run() is at work. The clips must outlive it. Null where there is nothing to do, and before
+    // the first run() unless sub-steps are fixed: afterwards those of the last run() are expected.
+    std::unique_ptr<PreparedClips> prepare(const std::vector<Rollout>& clips,
+                                           const LossWeights& weights) const;
 
     // How far the cloth is from each trajectory, with the gradient of each if it is asked for.
     struct Followed {
@@ -128,8 +136,11 @@ class BatchGradient {
                        std::span<const Trajectory> trajectories, const LandmarkMap& map,
                        const ParameterValues& parameters, const FrameLoss& loss, bool with_gradient,
                        std::vector<Followed>& results);
+    std::unique_ptr<PreparedClips> prepare_for(const std::vector<Rollout>& clips,
+                                               const ClipTerms& weights, int substeps) const;
     Result run_backend(const std::vector<Rollout>& clips, const ParameterValues& parameters,
-                       const LossWeights& weights, int substeps, bool with_gradient);
+                       const ClipTerms& weights, int substeps, bool with_gradient,
+                       PreparedClips* prepared);
     void make_tapes(int substeps);
     TrajectoryGradient* trajectory_backend(const LandmarkMap& map);
     TrajectoryGradient::Result follow_backend(std::span<const Trajectory> trajectories,
@@ -146,6 +157,8 @@ class BatchGradient {
     GradientBackends backends_;
     std::size_t lane_count_;  // of a tape; fixed, since clips are read ahead by another thread
     std::unique_ptr<ClipGradient> clip_backend_;  // null: tapes
+    // Of the last run() of clips; 0 before. Read by other threads.
+    std::unique_ptr<std::atomic<int>> last_substeps_ = std::make_unique<std::atomic<int>>(0);
     std::unique_ptr<TrajectoryGradient> trajectory_backend_;
     bool asked_for_trajectories_ = false;
     std::unordered_set<std::size_t> kept_;                  // rollouts

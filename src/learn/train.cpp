@@ -212,7 +212,7 @@ class Trainer {
     const TrainOptions& options_;
     BatchGradient gradient_;
     TrainState state_;
-    std::unique_ptr<BatchReader> batches_;
+    std::unique_ptr<BatchReader> batches_;  // calls gradient_ until it is destroyed
 };
 
 void Trainer::begin_pass(const Place& place)
@@ -220,11 +220,14 @@ void Trainer::begin_pass(const Place& place)
     const TrainPass& pass = options_.passes[place.pass];
     const double tail = pass.slow_clips ? options_.slow_seconds : 0;
     const std::uint64_t number = place.round * options_.passes.size() + place.pass;
+    const auto prepare = [this, weights = pass.weights](const std::vector<Rollout>& clips) {
+        return gradient_.prepare(clips, weights);
+    };
     batches_.reset();  // it may still read ahead
     batches_ = std::make_unique<BatchReader>(
         set_.reader, set_.training_clips(tail), std::size_t(options_.batch),
         Random::stream(options_.seed, number).next(), std::size_t(place.step),
-        fields_of(pass.weights), options_.threads);
+        fields_of(pass.weights), options_.threads, prepare);
     if (place.step > 0) return;
     state_.mean = state_.square = ParameterGradient(set_.surrogate).kinds;
 }
@@ -270,7 +273,8 @@ TrainLog Trainer::iterate(const Place& place)
     const auto start = std::chrono::steady_clock::now();
     const TrainPass& pass = options_.passes[place.pass];
     const BatchReader::Batch batch = batches_->next();
-    auto result = gradient_.run(batch.targets, state_.parameters, pass.weights, true);
+    auto result =
+        gradient_.run(batch.targets, state_.parameters, pass.weights, true, batch.prepared.get());
     for (int kind = 0; kind < int(state_.parameters.size()); ++kind) {
         result.loss.negativity += negativity(state_.parameters[kind], penalty(kind, pass.weights),
                                              result.gradient.kinds[kind]);

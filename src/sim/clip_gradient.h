@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "springtime/cloth.h"
 #include "springtime/simulation.h"
@@ -22,6 +24,21 @@ struct ClipView {
 // The terms of the loss (ClipLoss in learn/loss.h defines them), or their weights.
 struct ClipTerms {
     double force = 0, impulse = 0, position = 0;
+    bool operator==(const ClipTerms&) const = default;
+};
+
+// A batch of clips that is ready to run, with what does not depend on parameters. A backend may add
+// what it has of them on its own side. The arrays that the views point to must outlive it.
+struct PreparedClips {
+    PreparedClips(std::vector<ClipView> views, const ClipTerms& of_loss, int parts)
+        : clips(std::move(views)), weights(of_loss), substeps(parts)
+    {
+    }
+    virtual ~PreparedClips() = default;
+
+    std::vector<ClipView> clips;
+    ClipTerms weights;
+    int substeps;  // how many parts each step is cut into; frames are as far apart as before
 };
 
 // The second seam of a backend, beside the Stepper: clips and parameters in, loss and gradient out.
@@ -36,9 +53,15 @@ class ClipGradient {
 
     virtual ~ClipGradient() = default;
     virtual std::string name() const = 0;  // of the device, for people
-    // `substeps` is how many parts each step is cut into; frames are as far apart as before.
-    virtual Result run(std::span<const ClipView> clips, const ParameterValues& parameters,
-                       const ClipTerms& weights, int substeps, bool with_gradient) = 0;
+    // Another thread may call it while run() is at work on other clips.
+    virtual std::unique_ptr<PreparedClips> prepare(std::vector<ClipView> clips,
+                                                   const ClipTerms& weights, int substeps)
+    {
+        return std::make_unique<PreparedClips>(std::move(clips), weights, substeps);
+    }
+    // Of clips that this backend has prepared, as often as wanted.
+    virtual Result run(PreparedClips& clips, const ParameterValues& parameters,
+                       bool with_gradient) = 0;
 };
 
 // Implemented by backends/registry.cpp. Null for a device without one: its tapes do it then.

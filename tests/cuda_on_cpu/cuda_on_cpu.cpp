@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 #include <vector>
@@ -224,6 +225,8 @@ void run(dim3 grid, dim3 block, std::size_t shared, int cluster, const std::func
 
 namespace {
 
+std::mutex of_allocations;  // any thread may allocate; one runs kernels
+
 std::unordered_map<void*, std::size_t>& allocations()
 {
     static std::unordered_map<void*, std::size_t> all;
@@ -236,6 +239,7 @@ std::unordered_map<void*, std::size_t>& allocations()
 
 cudaError_t cudaMalloc(void** to, std::size_t bytes)
 {
+    const std::lock_guard lock(cuda_on_cpu::of_allocations);
     auto& machine = cuda_on_cpu::machine();
     if (bytes > machine.memory - machine.used) return cudaErrorMemoryAllocation;
     *to = std::malloc(bytes + 1);
@@ -248,6 +252,7 @@ cudaError_t cudaMalloc(void** to, std::size_t bytes)
 cudaError_t cudaFree(void* memory)
 {
     if (!memory) return cudaSuccess;
+    const std::lock_guard lock(cuda_on_cpu::of_allocations);
     auto& all = cuda_on_cpu::allocations();
     const auto found = all.find(memory);
     if (found == all.end()) return cudaErrorInvalidValue;

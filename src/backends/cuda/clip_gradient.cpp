@@ -1,11 +1,11 @@
 #include <algorithm>
+#include <atomic>
 
 #include "backends/cuda/compare.h"
 #include "backends/cuda/course.h"
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/gradient_rows.h"
-#include "core/assert.h"
-#include "core/parallel.h"
+#include "backends/cuda/loaded_clips.h"
 #include "sim/stepper.h"
 
 namespace springtime {
@@ -16,39 +16,20 @@ namespace {
 
 using Clips = std::span<const ClipView>;
 
-// What clips are compared with, on its way to the device: some frames of each, one clip after the
-// other.
-class Targets {
-  public:
-    // Of all frames, or of the first and the last.
-    void send(Clips clips, std::span<const float> ClipView::*which, bool all);
-    const float* data() const { return device_.data(); }
-    void release() { device_.release(); }
+struct CudaPreparedClips : PreparedClips {
+    CudaPreparedClips(std::vector<ClipView> views, const ClipTerms& of_loss, int parts,
+                      std::shared_ptr<LoadedPool> from)
+        : PreparedClips(std::move(views), of_loss, parts), pool(std::move(from))
+    {
+    }
+    ~CudaPreparedClips() override
+    {
+        if (loaded) pool->give_back(std::move(loaded));
+    }
 
-  private:
-    PinnedArray<float> host_;
-    DeviceArray<float> device_;
+    std::shared_ptr<LoadedPool> pool;
+    std::unique_ptr<LoadedClips> loaded;  // all clips; null where they take too much memory
 };
-
-void Targets::send(Clips clips, std::span<const float> ClipView::*which, bool all)
-{
-    const std::size_t frames = clips[0].frame_count, kept = all ? frames : 2;
-    const std::size_t row = (clips[0].*which).size() / frames;
-    host_.resize(clips.size() * kept * row);
-    constexpr std::size_t kForOneThread = 1 << 18;  // numbers
-    parallel_for(int(clips.size()), host_.size() > kForOneThread ? thread_count(0) : 1, [&](int i) {
-        const std::span<const float> from = clips[std::size_t(i)].*which;
-        SPRINGTIME_ASSERT(from.size() == frames * row);
-        float* to = host_.data() + std::size_t(i) * kept * row;
-        if (all) {
-            std::copy(from.begin(), from.end(), to);
-        } else {
-            std::copy_n(from.begin(), row, to);
-            std::copy_n(from.end() - std::ptrdiff_t(row), row, to + row);
-        }
-    });
-    device_.assign(host_.span());
-}
 
 class CudaClipGradient : public ClipGradient {
   public:
@@ -56,16 +37,22 @@ class CudaClipGradient : public ClipGradient {
                      const CudaMemory& memory);
 
     std::string name() const override { return name_; }
-    Result run(std::span<const ClipView> clips, const ParameterValues& parameters,
-               const ClipTerms& weights, int substeps, bool with_gradient) override;
+    std::unique_ptr<PreparedClips> prepare(std::vector<ClipView> clips, const ClipTerms& weights,
+                                           int substeps) override;
+    Result run(PreparedClips& clips, const ParameterValues& parameters,
+               bool with_gradient) override;
 
   private:
-    CourseShape shape_of(Clips clips, const ClipTerms& weights, int substeps, bool back) const;
-    void load(Clips clips, const CourseShape& shape, int substeps);
-    void send_targets(Clips clips, const ClipTerms& weights);
-    CompareView view_of(const ClipTerms& weights, int substeps);
-    void find_accelerations(CompareView& view);
-    void go_back(CompareView& view, const CourseShape& shape, double scale);
+    std::size_t target_bytes(const PreparedClips& batch) const;
+    void load(Clips clips, const PreparedClips& batch, LoadedClips& to);
+    void unload(CudaPreparedClips& batch);
+
+    CourseShape shape_of(Clips clips, const CudaPreparedClips& batch, bool back) const;
+    void run_loaded(LoadedClips& loaded, const PreparedClips& batch, const CourseShape& shape,
+                    std::size_t first_row, Result& result);
+    CompareView view_of(LoadedClips& loaded, const PreparedClips& batch);
+    void find_accelerations(CompareView& view, LaneSet& lanes);
+    void go_back(CompareView& view, LaneSet& lanes, const CourseShape& shape, double scale);
     void release();
 
     std::string name_;
@@ -74,10 +61,12 @@ class CudaClipGradient : public ClipGradient {
     double diagonal_speed_;  // that no particle may have, of a step that is not cut [m/s]
     Engine engine_;
     Course course_;
-    std::optional<LaneSet> lanes_;
+    Stream sending_;
+    std::shared_ptr<LoadedPool> pool_ = std::make_shared<LoadedPool>();
+    std::atomic<std::size_t> most_loaded_;  // targets of a batch that is loaded ahead [bytes]
+    LoadedClips some_;                      // clips of a batch that is not
     GradientRows rows_;
     DeviceArray<float> mass_, accelerations_, impulse_;
-    Targets position_, velocity_, acceleration_;
     DeviceArray<float> position_adjoint_, velocity_adjoint_, acceleration_adjoint_;
     DeviceArray<ComparedFrame> compared_;
     DeviceArray<ComparedClip> clips_;
@@ -91,66 +80,86 @@ CudaClipGradient::CudaClipGradient(const Cloth& cloth, const SimulationOptions& 
       diagonal_speed_(largest_speed(cloth.sheet, options.dt)),
       engine_(cloth, options.environment),
       course_(engine_, std::min(memory.most, free_memory() / 10 * 9)),
+      most_loaded_(course_.memory() / 8),
       mass_(std::vector<float>(cloth.mass.begin(), cloth.mass.end()))
 {
 }
 
-CourseShape CudaClipGradient::shape_of(Clips clips, const ClipTerms& weights, int substeps,
-                                       bool back) const
+// At most.
+std::size_t CudaClipGradient::target_bytes(const PreparedClips& batch) const
 {
+    if (batch.clips.empty()) return 0;
+    return batch.clips.size() * batch.clips[0].frame_count *
+           std::size_t(target_arrays(batch.weights)) * 3 * engine_.particle_count() * sizeof(float);
+}
+
+// Some clips of the batch, or all.
+void CudaClipGradient::load(Clips clips, const PreparedClips& batch, LoadedClips& to)
+{
+    const int steps = int(clips[0].frame_count - 1) * stride_ * batch.substeps;
+    to.load(clips, batch.weights, engine_.particle_count(), options_.dt / batch.substeps, steps,
+            sending_);
+}
+
+// No batch as large as this one is loaded ahead any more.
+void CudaClipGradient::unload(CudaPreparedClips& batch)
+{
+    if (!batch.loaded) return;
+    batch.loaded.reset();
+    most_loaded_ = std::min(most_loaded_.load(), target_bytes(batch) - 1);
+}
+
+std::unique_ptr<PreparedClips> CudaClipGradient::prepare(std::vector<ClipView> clips,
+                                                         const ClipTerms& weights, int substeps)
+{
+    auto batch = std::make_unique<CudaPreparedClips>(std::move(clips), weights, substeps, pool_);
+    if (batch->clips.empty() || target_bytes(*batch) > most_loaded_) return batch;
+    batch->loaded = pool_->take();
+    try {
+        load(batch->clips, *batch, *batch->loaded);
+    } catch (const OutOfMemory&) {
+        unload(*batch);
+    }
+    return batch;
+}
+
+CourseShape CudaClipGradient::shape_of(Clips clips, const CudaPreparedClips& batch, bool back) const
+{
+    const ClipTerms& weights = batch.weights;
     CourseShape shape;
-    shape.stride = stride_ * substeps;
+    shape.stride = stride_ * batch.substeps;
     shape.steps = int(clips[0].frame_count - 1) * shape.stride;
     shape.back = back;
     for (const ClipView& clip : clips) {
         if (!clip.handles->moving()) continue;
         shape.moving_handles = std::max(shape.moving_handles, clip.handles->particles.size());
     }
+    shape.lane_sets = batch.loaded ? 2 : 1;  // the next batch may be loaded meanwhile
     // Frames of vectors: targets, adjoints and accelerations.
     const bool forces = weights.force != 0 || weights.impulse != 0;
-    const std::size_t arrays =
-        (weights.position != 0 ? 2 : 0) + (forces ? 3 : 0) + (weights.impulse != 0 ? 2 : 0);
-    shape.other = clips[0].frame_count *
-                  (arrays * 3 * engine_.particle_count() * sizeof(float) + sizeof(ComparedFrame));
+    const int targets = target_arrays(weights);
+    const int arrays = shape.lane_sets * targets + targets + (forces ? 1 : 0);
+    shape.other =
+        clips[0].frame_count * (std::size_t(arrays) * 3 * engine_.particle_count() * sizeof(float) +
+                                sizeof(ComparedFrame));
     return shape;
 }
 
-void CudaClipGradient::load(Clips clips, const CourseShape& shape, int substeps)
+CompareView CudaClipGradient::view_of(LoadedClips& loaded, const PreparedClips& batch)
 {
-    const double dt = options_.dt / substeps;
-    if (!lanes_ || lanes_->dt() != dt) lanes_.emplace(engine_.particle_count(), dt);
-    lanes_->begin(int(clips.size()));
-    constexpr std::size_t kForOneThread = 1 << 16;  // particles
-    const std::size_t particles = clips.size() * engine_.particle_count();
-    parallel_for(int(clips.size()), particles > kForOneThread ? thread_count(0) : 1, [&](int i) {
-        const ClipView& clip = clips[std::size_t(i)];
-        lanes_->load(i, clip.start, *clip.handles, shape.steps);
-    });
-}
-
-void CudaClipGradient::send_targets(Clips clips, const ClipTerms& weights)
-{
-    if (weights.position != 0) position_.send(clips, &ClipView::position, true);
-    if (weights.force != 0 || weights.impulse != 0) {
-        acceleration_.send(clips, &ClipView::acceleration, weights.force != 0);
-    }
-    if (weights.impulse != 0) velocity_.send(clips, &ClipView::velocity, false);
-}
-
-CompareView CudaClipGradient::view_of(const ClipTerms& weights, int substeps)
-{
+    LaneSet& lanes = loaded.lanes();
     CompareView view;
-    view.lanes = lanes_->count();
+    view.lanes = lanes.count();
     view.particles = int(engine_.particle_count());
     view.states = course_.frames();
     view.mass = mass_.data();
-    view.mobility = lanes_->view().mobility;
-    view.weights = weights;
-    view.dt = lanes_->dt();
-    view.speed_limit = diagonal_speed_ * substeps;
-    view.target_position = position_.data();
-    view.target_velocity = velocity_.data();
-    view.target_acceleration = acceleration_.data();
+    view.mobility = lanes.view().mobility;
+    view.weights = batch.weights;
+    view.dt = lanes.dt();
+    view.speed_limit = diagonal_speed_ * batch.substeps;
+    view.target_position = loaded.position();
+    view.target_velocity = loaded.velocity();
+    view.target_acceleration = loaded.acceleration();
     compared_.resize(std::size_t(view.lanes) * std::size_t(view.states.per_lane));
     clips_.resize(std::size_t(view.lanes));
     impulse_.resize(3 * std::size_t(view.lanes) * engine_.particle_count());
@@ -160,7 +169,7 @@ CompareView CudaClipGradient::view_of(const ClipTerms& weights, int substeps)
     return view;
 }
 
-void CudaClipGradient::find_accelerations(CompareView& view)
+void CudaClipGradient::find_accelerations(CompareView& view, LaneSet& lanes)
 {
     if (view.weights.force == 0 && view.weights.impulse == 0) return;
     StatesView states = view.states;
@@ -170,12 +179,13 @@ void CudaClipGradient::find_accelerations(CompareView& view)
     }
     accelerations_.resize(3 * std::size_t(view.lanes) * std::size_t(states.per_lane) *
                           engine_.particle_count());
-    engine_.accelerations(lanes_->view(), states, accelerations_.data());
+    engine_.accelerations(lanes.view(), states, accelerations_.data());
     view.acceleration = accelerations_.data();
 }
 
 // The gradient of `scale` times the sum over the lanes is the engine's then.
-void CudaClipGradient::go_back(CompareView& view, const CourseShape& shape, double scale)
+void CudaClipGradient::go_back(CompareView& view, LaneSet& lanes, const CourseShape& shape,
+                               double scale)
 {
     const std::size_t lane = 3 * std::size_t(shape.frames()) * engine_.particle_count();
     const auto room = [&](DeviceArray<float>& array, bool wanted) -> float* {
@@ -188,7 +198,7 @@ void CudaClipGradient::go_back(CompareView& view, const CourseShape& shape, doub
     view.velocity_adjoint = room(velocity_adjoint_, w.impulse != 0);
     view.acceleration_adjoint = room(acceleration_adjoint_, w.force != 0 || w.impulse != 0);
     push_differences(view, scale);
-    course_.back(*lanes_,
+    course_.back(lanes,
                  {view.position_adjoint, view.velocity_adjoint, view.acceleration_adjoint, lane,
                   shape.frames(), shape.stride},
                  {});
@@ -201,45 +211,56 @@ void CudaClipGradient::release()
          {&accelerations_, &position_adjoint_, &velocity_adjoint_, &acceleration_adjoint_}) {
         array->release();
     }
-    for (auto* targets : {&position_, &velocity_, &acceleration_}) targets->release();
+    some_ = {};
+    pool_->release();
 }
 
-ClipGradient::Result CudaClipGradient::run(std::span<const ClipView> clips,
-                                           const ParameterValues& parameters,
-                                           const ClipTerms& weights, int substeps,
-                                           bool with_gradient)
+// Gradients of the clips become rows from `first_row` on.
+void CudaClipGradient::run_loaded(LoadedClips& loaded, const PreparedClips& batch,
+                                  const CourseShape& shape, std::size_t first_row, Result& result)
 {
-    const double scale = 1 / double(clips.size());
+    const double scale = 1 / double(batch.clips.size());
+    LaneSet& lanes = loaded.lanes();
+    lanes.restart();
+    course_.there(lanes, shape, {});
+    CompareView view = view_of(loaded, batch);
+    find_accelerations(view, lanes);
+    compare(view);
+    if (shape.back) {
+        go_back(view, lanes, shape, scale);
+        rows_.put(first_row, view.lanes, engine_.gradient(view.lanes));
+    }
+    for (const ComparedClip& clip : clips_.fetched()) {
+        result.loss.force += scale * clip.terms.force;
+        result.loss.impulse += scale * clip.terms.impulse;
+        result.loss.position += scale * clip.terms.position;
+    }
+}
+
+ClipGradient::Result CudaClipGradient::run(PreparedClips& prepared,
+                                           const ParameterValues& parameters, bool with_gradient)
+{
+    auto& batch = dynamic_cast<CudaPreparedClips&>(prepared);
+    const Clips clips = batch.clips;
     engine_.set_parameters(parameters);
     if (with_gradient) rows_.begin(clips.size(), parameters, nullptr);
     Result result;
     std::size_t width = clips.size();
     for (std::size_t begin = 0; begin < clips.size();) {
-        Clips some = clips.subspan(begin, std::min(width, clips.size() - begin));
-        const CourseShape shape = shape_of(some, weights, substeps, with_gradient);
-        width = course_.lanes_that_fit(shape, some.size());
-        some = some.first(width);
+        const Clips rest = clips.subspan(begin, std::min(width, clips.size() - begin));
+        const CourseShape shape = shape_of(rest, batch, with_gradient);
+        width = course_.lanes_that_fit(shape, rest.size());
+        if (width < clips.size()) unload(batch);
+        const bool loaded = batch.loaded != nullptr;
         try {
-            load(some, shape, substeps);
-            send_targets(some, weights);
-            course_.there(*lanes_, shape, {});
-            CompareView view = view_of(weights, substeps);
-            find_accelerations(view);
-            compare(view);
-            if (with_gradient) {
-                go_back(view, shape, scale);
-                rows_.put(begin, view.lanes, engine_.gradient(view.lanes));
-            }
-            for (const ComparedClip& clip : clips_.fetched()) {
-                result.loss.force += scale * clip.terms.force;
-                result.loss.impulse += scale * clip.terms.impulse;
-                result.loss.position += scale * clip.terms.position;
-            }
-            begin += some.size();
+            if (!loaded) load(rest.first(width), batch, some_);
+            run_loaded(loaded ? *batch.loaded : some_, batch, shape, begin, result);
+            begin += width;
         } catch (const OutOfMemory&) {
             // Others use the device, too.
+            unload(batch);
             release();
-            if (width == 1) throw;
+            if (width == 1 && !loaded) throw;
             width = (width + 1) / 2;
             course_.set_memory(course_.memory() / 2);
         }

@@ -43,7 +43,8 @@ std::size_t Course::bytes_per_lane(const CourseShape& shape, bool all) const
     }
     const int launch = std::min(shape.steps, std::max(kLaunchSteps, shape.stride));
     return states * state + (shape.back ? engine_.bytes_per_lane_back() : 0) + shape.other +
-           LaneSet::bytes_per_lane(engine_.particle_count(), shape.moving_handles, launch);
+           std::size_t(shape.lane_sets) *
+               LaneSet::bytes_per_lane(engine_.particle_count(), shape.moving_handles, launch);
 }
 
 // To keep all steps saves a run, unless it leaves processors idle.

@@ -14,6 +14,7 @@ struct CourseShape {
     int steps = 0, stride = 1;  // steps from frame to frame
     bool back = false;
     std::size_t moving_handles = 0;  // of a lane, at most
+    int lane_sets = 1;               // of the caller, with those that do not run
     std::size_t other = 0;           // the caller's memory for a lane [bytes]
 
     int frames() const { return steps / stride + 1; }

@@ -90,6 +90,12 @@ void LaneSet::load(int lane, const State& state, const Handles& handles, std::op
     hold(lane, handles.particles);
 }
 
+void LaneSet::restart()
+{
+    if (ahead_) loaded_ = true;
+    ahead_ = false;
+}
+
 int LaneSet::renumbered(int step)
 {
     constexpr int kMany = 1 << 30;

@@ -59,6 +59,8 @@ class LaneSet {
               std::optional<int> steps = std::nullopt, int at = 0);
     // Counts steps from zero again before their count is full: what step `step` is from now on.
     int renumbered(int step);
+    // Goes back to the states of load(), which may not have been fetched since.
+    void restart();
     // Beside the handles of load().
     void hold(int lane, std::span<const int> particles);
 

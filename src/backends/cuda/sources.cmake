@@ -22,6 +22,7 @@ set(springtime_cuda_sources
     backends/cuda/list_layout.cpp
     backends/cuda/list_numbers.cpp
     backends/cuda/list_retreat.cu
+    backends/cuda/loaded_clips.cpp
     backends/cuda/recorder.cpp
     backends/cuda/stepper.cpp
     backends/cuda/trajectory_gradient.cpp
