@@ -15,7 +15,7 @@ struct GeneralisationScale {
     int finer, coarser, coarsest;  // the same for surrogates on other grids
     double seconds, longer;        // [s] of a rollout; of the rollouts that run on
     int rollouts, test_rollouts, anchored_rollouts, longer_rollouts;
-    LearnOptions learning{};           // of all trainings
+    LearnOptions learning{};            // of all trainings
     std::vector<Horizon> more_work{};   // of the training that takes its time
     std::vector<Horizon> whole_work{};  // of the one whose clips grow to whole rollouts
     // Steps of the baselines, 0: until trained; width and layers of them, 0: as published.
