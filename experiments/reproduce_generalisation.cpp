@@ -73,11 +73,11 @@ std::vector<Training> trainings_of(const GeneralisationScale& scale)
         {"k-b-c-bends", "per spring, k, b, c, kappa, eta",
          law({.knots = {}, .isotropic = true, .bends = true})},
         {"coupled", "per spring, coupled law, and masses", coupled(usual)},
-        {"long", "per spring, lean law, longer clips and ten times the work",
+        {"long", "per spring, lean law, longer clips and much more work",
          longer(usual, scale.more_work)},
         {"whole", "per spring, lean law, clips that grow to whole rollouts",
          longer(usual, scale.whole_work)},
-        {"coupled-long", "per spring, coupled law, and masses, longer clips and ten times the work",
+        {"coupled-long", "per spring, coupled law, and masses, longer clips and much more work",
          longer(coupled(usual), scale.more_work)}};
     for (const auto& [key, side] : {std::pair{"finer", scale.finer},
                                     {"coarser", scale.coarser},
