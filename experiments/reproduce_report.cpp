@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "report_file.h"
@@ -13,7 +14,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostRuns = 6;  // side by side on a page
+constexpr std::size_t kMostRuns = 4;  // side by side on a page
+// Where there are more, these say most.
+constexpr std::array<std::string_view, kMostRuns> kFirstRuns{"default", "published-law",
+                                                             "coupled-long", "whole"};
+// Of several motions never seen, the one that is like the motion to learn from.
+constexpr std::string_view kMotionLikeTraining = "unseen-2.h5";
 
 struct Found {
     std::vector<fs::path> runs, unseen, seen;
@@ -102,14 +108,24 @@ void leave_report_of(const ReproduceArguments& arguments, const nlohmann::json& 
     Found found = found_in(fs::path(arguments.out) / (all ? "generalisation" : ""));
     if (found.runs.empty()) return;
     if (found.runs.size() > kMostRuns) {
+        const auto place = [](const fs::path& run) {
+            return std::find(kFirstRuns.begin(), kFirstRuns.end(), run.filename().string());
+        };
+        std::stable_sort(found.runs.begin(), found.runs.end(),
+                         [&](const fs::path& a, const fs::path& b) { return place(a) < place(b); });
         note(arguments.common,
-             fmt::format("the report shows the first {} of {} runs", kMostRuns, found.runs.size()));
+             fmt::format("the report shows {} of {} runs", kMostRuns, found.runs.size()));
         found.runs.resize(kMostRuns);
     }
     ReportOptions options{.runs = found.runs};
     options.seen = found.unseen.empty();
     const std::vector<fs::path>& motions = options.seen ? found.seen : found.unseen;
-    if (!motions.empty()) options.motion = motions.front();
+    if (!motions.empty()) {
+        const auto like_training = std::find_if(
+            motions.begin(), motions.end(),
+            [](const fs::path& path) { return path.filename().string() == kMotionLikeTraining; });
+        options.motion = like_training != motions.end() ? *like_training : motions.front();
+    }
     options.published = published_in(result, arguments.scale);
     const auto path =
         leave_report(arguments.common, options, fs::path(arguments.out) / "report.html");
