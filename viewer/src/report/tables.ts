@@ -87,7 +87,7 @@ export function keyFigures(report: Report): HTMLElement {
         list.append(tile("Motion RMSE", withUnit(error, "m"), [share]));
     }
     const plain = finite(course?.homogeneous?.mean);
-    if (plain !== undefined) list.append(tile("Best homogeneous network", withUnit(plain, "m"), ["one value per family of springs"]));
+    if (plain !== undefined) list.append(tile("Best homogeneous network", withUnit(plain, "m"), ["one stiffness and one damping per family of springs"]));
     for (const parameter of run.parameter_errors.filter((each) => /stiffness|damping/.test(each.name)).slice(0, 2)) {
         const relative = finite(parameter.relative);
         list.append(
@@ -190,7 +190,7 @@ export function comparison(report: Report): HTMLElement {
     ].map((text) => element("th", { scope: "col" }, text));
     const made = section(
         "Against baselines",
-        motion ? "All on the same rollouts and the same points. Baselines need no learning, or one value per family of springs." : "",
+        motion ? "All on the same rollouts and the same points. Baselines need no learning, or learn one stiffness and one damping per family of springs." : "",
         "comparison",
     );
     made.append(
