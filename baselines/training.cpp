@@ -98,7 +98,8 @@ class Run {
         finished_ = is_finished();
     }
 
-    // MeshGraphNets gain much from a rate that falls, which takes half of the planned steps.
+    // The rate of MeshGraphNets falls over half of the planned steps. A curve that is flat before
+    // may go on with a lower rate.
     bool is_finished() const
     {
         const TrainingCurve& curve = record_.curve;

@@ -7,6 +7,7 @@
 
 #include "report_file.h"
 #include "reproduce.h"
+#include "unseen_motion.h"
 
 namespace springtime::app {
 
@@ -18,8 +19,6 @@ constexpr std::size_t kMostRuns = 4;  // side by side on a page
 // Where there are more, these say most.
 constexpr std::array<std::string_view, kMostRuns> kFirstRuns{"default", "published-law",
                                                              "coupled-long", "whole"};
-// Of several motions never seen, the one that is like the motion to learn from.
-constexpr std::string_view kMotionLikeTraining = "unseen-2.h5";
 
 struct Found {
     std::vector<fs::path> runs, unseen, seen;
@@ -113,18 +112,22 @@ void leave_report_of(const ReproduceArguments& arguments, const nlohmann::json& 
         };
         std::stable_sort(found.runs.begin(), found.runs.end(),
                          [&](const fs::path& a, const fs::path& b) { return place(a) < place(b); });
-        note(arguments.common,
-             fmt::format("the report shows {} of {} runs", kMostRuns, found.runs.size()));
+        std::string names;
+        for (std::size_t i = 0; i < kMostRuns; ++i) {
+            names += (i > 0 ? ", " : "") + found.runs[i].filename().string();
+        }
+        note(arguments.common, fmt::format("the report shows {} of {} runs: {}", kMostRuns,
+                                           found.runs.size(), names));
         found.runs.resize(kMostRuns);
     }
     ReportOptions options{.runs = found.runs};
     options.seen = found.unseen.empty();
     const std::vector<fs::path>& motions = options.seen ? found.seen : found.unseen;
     if (!motions.empty()) {
-        const auto like_training = std::find_if(
-            motions.begin(), motions.end(),
-            [](const fs::path& path) { return path.filename().string() == kMotionLikeTraining; });
-        options.motion = like_training != motions.end() ? *like_training : motions.front();
+        const auto usual = std::find_if(motions.begin(), motions.end(), [](const fs::path& path) {
+            return path.filename().string() == unseen_file(kUsualAnchors);
+        });
+        options.motion = usual != motions.end() ? *usual : motions.front();
     }
     options.published = published_in(result, arguments.scale);
     const auto path =

@@ -113,6 +113,11 @@ const Motion& UnseenMotion::named(const std::string& key) const
     throw Failure("there are no rollouts named '{}'", key);
 }
 
+std::string unseen_file(int anchors)
+{
+    return fmt::format("unseen-{}.h5", anchors);
+}
+
 UnseenMotion make_unseen_motion(const fs::path& folder, const GeneralisationScale& scale,
                                 const Cloth& source, const CommonOptions& common)
 {
@@ -121,13 +126,13 @@ UnseenMotion make_unseen_motion(const fs::path& folder, const GeneralisationScal
         make_motion(folder / file, source, run, common);
         unseen.sets.push_back({key, folder / file, until_interrupted(open_motion(folder / file))});
     };
-    for (const int anchors : {2, 1, 3, 4}) {
+    for (const int anchors : {kUsualAnchors, 1, 3, 4}) {
+        const bool usual = anchors == kUsualAnchors;
         GenerateOptions run =
-            generalisation_run(scale, anchors == 2 ? scale.test_rollouts : scale.anchored_rollouts,
+            generalisation_run(scale, usual ? scale.test_rollouts : scale.anchored_rollouts,
                                common.seed + kUnseen + std::uint64_t(anchors));
         run.anchors = anchors;
-        add(anchors == 2 ? "unseen" : fmt::format("anchors_{}", anchors),
-            fmt::format("unseen-{}.h5", anchors), run);
+        add(usual ? "unseen" : fmt::format("anchors_{}", anchors), unseen_file(anchors), run);
     }
     GenerateOptions run = generalisation_run(scale, scale.longer_rollouts, common.seed + kLonger);
     run.seconds = scale.longer;

@@ -40,6 +40,10 @@ struct UnseenMotion {
 
     const Motion& named(const std::string& key) const;
 };
+// The name of the file of those held by so many anchors.
+std::string unseen_file(int anchors);
+inline constexpr int kUsualAnchors = 2;  // of the training
+
 UnseenMotion make_unseen_motion(const std::filesystem::path& folder,
                                 const GeneralisationScale& scale, const Cloth& source,
                                 const CommonOptions& common);

@@ -318,7 +318,8 @@ class Learning:
         for name in ("a/result.json", "a/maps/result.json"):
             (self.folder / name).unlink()
         kept = (self.folder / "a/drape/result.json").stat().st_mtime_ns
-        self.run_it("reproduce", "all", "--scale", "smoke", "--out", "a", "--quiet")
+        told = self.run_it("reproduce", "all", "--scale", "smoke", "--out", "a").stderr
+        self.assertIn("the report shows 4 of 18 runs: default, published-law, coupled-long, whole\n", told)
         again = json.loads((self.folder / "a/result.json").read_text())
         self.assertEqual(again["experiments"], result["experiments"])
         self.assertEqual((self.folder / "a/drape/result.json").stat().st_mtime_ns, kept)
